@@ -10,21 +10,23 @@ from weakref import ref
 
 import pytest
 
+from curador import Curator, Ledger
 from curador.curator.study.edit import rewrite, with_entry
+from curador.server.reopening import ServedStudy
 from tests.server.served import SQL, Served, serving, write_study
 
-VISITS = {"source": "visits.csv", "unit": "row", "columns": {"cost": {"type": "integer", "bounds": [0, 50]}}}
-ASKED = {"sql": "SELECT SUM(cost) AS total FROM visits", "epsilon": "0.5"}
+COSTS = {"source": "costs.csv", "unit": "row", "columns": {"cost": {"type": "integer", "bounds": [0, 50]}}}
+ASKED = {"sql": "SELECT SUM(cost) AS total FROM costs", "epsilon": "0.5"}
 
 
-def declare(study: Path, name: str = "visits", **changes: object) -> None:
+def declare(study: Path, name: str = "costs", **changes: object) -> None:
     was = study.read_text()
-    rewrite(study, was, with_entry(was, ("tables", name), {**VISITS, **changes}))
+    rewrite(study, was, with_entry(was, ("tables", name), {**COSTS, **changes}))
 
 
 @pytest.fixture
 def study(tmp_path: Path) -> Path:
-    (tmp_path / "visits.csv").write_text("cost\n12\n30\n")
+    (tmp_path / "costs.csv").write_text("cost\n12\n30\n")
     return write_study(tmp_path)
 
 
@@ -44,7 +46,7 @@ def test_all_processes_serve_a_new_table_from_the_next_request_on(study: Path) -
             spent = client.get("/v1/budget").json()
             assert client.post("/v1/ask", json={**ASKED, "key": "again"}).status_code == 200
             assert client.get("/v1/budget").json() == spent  # both bought it from one ledger
-        assert "visits" in str(tables)
+        assert "costs" in str(tables)
 
 
 def test_what_runs_goes_on_with_what_it_was_planned_by(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,6 +96,48 @@ def test_a_file_that_would_not_open_changes_nothing_and_is_logged_once(
         study.write_text(good)
         declare(study)
         assert status(served) == 200
+
+
+STRANGE = {
+    "nested": "x = " + "[" * 5000 + "]" * 5000,
+    "a long number": f"x = 1{'0' * 5000}",
+    "no mechanism": "[policy]\nmechanisms = [[1]]\n",
+}
+
+
+@pytest.mark.parametrize("name", STRANGE)
+def test_whatever_a_file_holds_what_was_declared_before_is_served(
+    study: Path, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Found by attack: errors that are not ours failed every request until the file was mended."""
+    good = study.read_text()
+    with serving(study) as served, caplog.at_level(logging.ERROR, "curador.server"):
+        first = served.curator
+        study.write_text(good + STRANGE[name])
+        for _ in range(2):
+            with served.client("ana") as client:
+                assert client.post("/v1/ask", json={"sql": SQL, "epsilon": "0.1"}).status_code == 200
+        assert served.curator is first
+        assert len([one for one in caplog.records if "not reopened" in one.message]) == 1
+
+
+def test_a_file_that_changes_while_it_is_first_opened_is_looked_at_again(study: Path) -> None:
+    """Found by attack: what was declared in that instant was never served, until the file changed once more."""
+
+    def opened(ledger: Ledger | None) -> Curator:
+        made = Curator(study, ledger=ledger)
+        if ledger is None:
+            declare(study)
+        return made
+
+    served = ServedStudy(opened)
+    try:
+        assert "costs" not in served.curator.tables
+        assert served.changed()
+        assert "costs" in served.reopened().tables
+        assert not served.changed()
+    finally:
+        served.close()
 
 
 def test_how_a_study_is_served_takes_a_restart_and_opens_nothing(study: Path) -> None:

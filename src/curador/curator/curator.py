@@ -22,7 +22,7 @@ from curador.curator.holder import BudgetHolder, how_many
 from curador.curator.naming import settled
 from curador.curator.planners import Planners
 from curador.curator.policy import Policy
-from curador.curator.prepared import CopyHolder, Stamp
+from curador.curator.prepared import CopyHolder
 from curador.curator.purchase import Bought, Buyer, Purchase, Request
 from curador.curator.purchases.batch import Batch, split, stated
 from curador.curator.purchases.training import ModelHolder, TrainingRun
@@ -37,7 +37,7 @@ from curador.engines.engine import Engine, Progress
 from curador.engines.pool import EnginePool
 from curador.errors import InvalidParameter, QuestionRefused
 from curador.forks import after_fork
-from curador.ledger.contract import Ledger, Registration
+from curador.ledger.contract import Ledger
 from curador.ledger.opening import open_ledger
 from curador.mechanisms.sensitivity import Contribution
 from curador.numbers import Number
@@ -53,7 +53,6 @@ from curador.show.explain import checked_language
 
 if TYPE_CHECKING:
     from curador.curator.purchases.running import Stream
-    from curador.query.sql_plan.prepared import Prepared
 
 Sealed = TypeVar("Sealed", Release, Publication)
 
@@ -99,11 +98,8 @@ class Curator(BudgetHolder, CopyHolder, ModelHolder, QualityHolder):
         self._budget = study.budget if budget is None else budget
         self._analysts = dict(study.analysts if analysts is None else analysts)
         self._engines = EnginePool(self.tables, engine, on_error)
-        self._prepared: list[Prepared] = []
         self._planners = Planners(self.tables)
-        self._copied: dict[Prepared, Registration] = {}
-        self._attached: dict[str, Stamp] = {}
-        self._stored: set[str] = set()
+        self._prepared, self._copied, self._attached, self._stored = [], {}, {}, set()
         self._study = Path(tables) if isinstance(tables, str | Path) else None
         self._made_up = None
         after_fork(self)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from curador.accounting.events import Event
 from curador.curator.analysts import Scopes
+from curador.curator.naming import settled
 from curador.curator.purchases.turns import Turns
 from curador.errors import BudgetExceeded, InvalidParameter, NotPromised, QuestionRefused
 from curador.ledger.contract import PAGE, Balance, Charge, Charges, Ledger
@@ -19,9 +20,12 @@ from curador.query.plan.budget import budget_of, grant_of
 from curador.query.tables.table import Table
 
 if TYPE_CHECKING:
+    from curador.curator.budgets import Budget
+    from curador.curator.policy import Policy
     from curador.curator.purchase import Buyer
     from curador.curator.releases.publication import Publication
     from curador.curator.releases.release import Release
+    from curador.curator.study.file import Analyst, Study
     from curador.ledger.contract import Decision
     from curador.query.sql_plan.prepared import Prepared
 
@@ -32,6 +36,9 @@ class BudgetHolder:
     tables: Mapping[str, Table]
     ledger: Ledger
     scopes: Scopes
+    policy: Policy
+    _budget: Budget | None
+    _analysts: dict[str, Analyst]
     _prepared: list[Prepared]
     _buyer: Buyer
 
@@ -59,6 +66,11 @@ class BudgetHolder:
         from curador.curator.releases.verify import verify_release
 
         return verify_release(self.ledger, release)
+
+    def declares(self, study: Study) -> bool:
+        """Whether it was opened with just what this study states: of tables, budgets, rules and analysts."""
+        own = dict(self.tables), self._budget, self.policy, self._analysts
+        return own == ({n: settled(t) for n, t in study.tables.items()}, study.budget, study.policy, study.analysts)
 
     def budget(self, scope: str | None = None) -> Balance:
         """The balance of a table, of an analyst, or of everybody together: spent and remaining."""

@@ -425,8 +425,7 @@ class Book(Registry, AccessList):
                 code="budget-unknown",
                 facts={"scope": scope},
             )
-        name, parent, text, expires, closed = row
-        return name, parent, text, expires, closed
+        return row[0], row[1], row[2], row[3], row[4]
 
     def _open_definition(self, rows: Rows, scope: str) -> str:
         """The definition of a scope; refused if the scope is closed or expired."""

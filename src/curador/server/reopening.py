@@ -35,6 +35,8 @@ class ServedStudy:
         self._file = self.curator.study_file
         self._seen = self._stamp()
         self._stated = None if self._file is None else read_study(self._file)
+        if self._stated is not None and not self.curator.declares(self._stated):  # it changed while it was opened
+            self._seen, self._stated = None, None
 
     def changed(self) -> bool:
         """Whether the file is another one than was last looked at: one question to the file system."""
@@ -47,8 +49,9 @@ class ServedStudy:
             if stamp != self._seen and self._file is not None:
                 try:
                     self._renew(self._file)
-                except CuradorError as error:
-                    LOG.error(json.dumps({"study": "not reopened", "because": error.code or type(error).__name__}))
+                except Exception as error:  # noqa: BLE001  a file may hold anything: whatever it is, others are served
+                    code = error.code if isinstance(error, CuradorError) else ""
+                    LOG.error(json.dumps({"study": "not reopened", "because": code or type(error).__name__}))
                 self._seen = stamp
             return self.curator
 

@@ -104,6 +104,7 @@ def test_a_row_without_a_label_is_left_out_by_itself() -> None:
         ({"bounds": None}, "bounds of every feature"),
         ({"delta": None, "steps": 5}, "Gaussian noise"),
         ({"alpha": -1}, "alpha"),
+        ({"alpha": 10**400}, "alpha"),
         ({"steps": -1}, "steps"),
     ],
 )

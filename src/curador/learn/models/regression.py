@@ -40,6 +40,9 @@ STEPS = 5
 MOST_STEPS = 10_000
 """The most steps of a regression: a few are enough."""
 
+LARGEST_ALPHA = 10**300
+"""The largest penalty: a double holds it."""
+
 
 @dataclass(frozen=True)
 class RegressionLearner:
@@ -319,7 +322,10 @@ class Ridge(_Regression):
         self.steps = steps
 
     def _alpha(self) -> float:
-        return float(nonnegative(self.alpha, "alpha"))
+        alpha = nonnegative(self.alpha, "alpha")
+        if alpha > LARGEST_ALPHA:
+            raise InvalidParameter("alpha is beyond 1e300.", fix="Choose a smaller one.")
+        return float(alpha)
 
     def with_alpha(self, alpha: Number) -> Self:
         """The same measurement with another penalty; free."""

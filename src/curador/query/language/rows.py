@@ -62,12 +62,20 @@ class OfParts(Name, tag="of_parts"):
 
     operands: tuple[Expr, ...] = ()
 
+    def __post_init__(self) -> None:
+        _check_no_table(self)
+        super().__post_init__()
+
 
 @dataclass(frozen=True)
 class InUnits(Name, tag="in_units"):
     """Whether a row's unit has a row in ``rows``."""
 
     rows: RowSet | None = None
+
+    def __post_init__(self) -> None:
+        _check_no_table(self)
+        super().__post_init__()
 
     @property
     def own(self) -> RowSet:
@@ -99,6 +107,7 @@ class BesideUnit(Name, tag="beside_unit"):
             raise QuestionRefused(
                 "This is not a column of a query with one row per unit.", fix="GROUP BY the id alone."
             )
+        _check_no_table(self)
         super().__post_init__()
         _check_nested(*self.nested)
 
@@ -330,6 +339,12 @@ def _check_first(rows: RowSet) -> None:
         raise QuestionRefused(
             "The table of these rows is not the first one that they are made of.", fix="Name that table."
         )
+
+
+def _check_no_table(made: Name) -> None:
+    """Refuse a column that is made of rows and says that it is a joined table's: keys would be read from that one."""
+    if made.table is not None:
+        raise QuestionRefused("A column that is made of rows is of no joined table.", fix="Leave its table out.")
 
 
 def _check_nested(depth: int, weight: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -13,6 +14,11 @@ from pydantic import BaseModel, ValidationError
 from curador.errors import CuradorError, InvalidParameter
 
 B = TypeVar("B", bound=BaseModel)
+
+LARGEST = 10**300
+"""The largest number of a form: a double holds it."""
+
+_AMOUNT = re.compile(r"[+]?(\d+/\d+|[\d.]+(e[+-]?0*\d{1,3})?)", re.ASCII | re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -51,14 +57,16 @@ class Filled:
 def amount(text: str, field: str, below: int | None = None) -> Fraction:
     """A positive number of a form, as a decimal or a fraction; refused with its field.
 
+    One of more digits than anybody means is refused before it is made: nothing else would run meanwhile.
+
     >>> amount("1/4", "epsilon"), amount("1e-6", "delta", 1)
     (Fraction(1, 4), Fraction(1, 1000000))
     """
     try:
-        found = Fraction(text.strip()) if len(text) <= 60 else Fraction(0)
+        found = Fraction(text.strip()) if len(text) <= 60 and _AMOUNT.fullmatch(text.strip()) else Fraction(0)
     except (ValueError, ZeroDivisionError):
         found = Fraction(0)
-    if found <= 0 or (below is not None and found >= below):
+    if found <= 0 or found > LARGEST or (below is not None and found >= below):
         raise InvalidParameter(
             "This is not an amount.",
             fix="Write a decimal or a fraction: 0.5, 1/10.",

@@ -12,8 +12,8 @@ import pytest
 from curador import Curator
 from curador.errors import InvalidParameter
 from curador.learn.recipe import BoughtModel, bought_model, recipe_from
-from curador.server.console.forms import Filled
-from curador.server.console.learning.chosen import FAMILIES, MODELS
+from curador.server.console.forms import Filled, amount
+from curador.server.console.learning.chosen import FAMILIES, MODELS, shown_with
 from curador.server.console.learning.fitted import fitted
 from curador.server.console.learning.recipe_code import recipe_code
 from curador.server.console.learning.typed import asked_of, fields_of, row_of
@@ -139,3 +139,12 @@ def test_its_code_is_the_same_model(tmp_path: Path, where: str | None) -> None:
     assert named == {
         "features": stated["features"], "label": "z", "because": "for 'fun'", **({"where": where} if where else {}),
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ["1e3000000", "1e-3000000", "1E+3000000", "1e400"])
+def test_a_number_that_would_keep_the_server_busy_is_refused_before_it_is_made(text: str) -> None:
+    """Found by attack: an epsilon of 1e999999999 in a form was made digit by digit, and nothing else ran meanwhile."""
+    for read in (lambda: amount(text, "epsilon"), lambda: shown_with("Ridge", text)):
+        with pytest.raises(InvalidParameter) as refused:
+            read()
+        assert refused.value.code == "amount"
