@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -165,11 +166,13 @@ def test_two_units_that_change_places_in_one_table_move_an_answer_twice_as_far()
             "visits": cu.Table(pa.table({"id": [1, 2, 3], "w": [-9, 0, 9]}), columns={"id": "integer", "w": w}, **own),
             "ill": cu.Table(pa.table({"id": ill}), columns={"id": "integer"}, **own),
         }
-        asked = cu.Curator(held, budget=dict.fromkeys(held, cu.PureDP(10)))
-        plan = asked.plan(text, epsilon=1)
-        found.append(asked._engines.of(plan.reads).run(plan.exact))
-        with pytest.raises(QuestionRefused, match="budget of its own"):
-            asked.sql(text, epsilon=1)
+        with closing(cu.Curator(held, budget=cu.PureDP(10))) as together:
+            plan = together.plan(text, epsilon=1)
+            found.append(together._engines.of(plan.reads).run(plan.exact))
+        with closing(cu.Curator(held, budget=dict.fromkeys(held, cu.PureDP(10)))) as apart:
+            for refused in (apart.plan, apart.sql):
+                with pytest.raises(QuestionRefused, match="budget of its own"):
+                    refused(text, epsilon=1)
     (step,) = (s for s in plan.steps if isinstance(s, Noised))
     (one,), (two,) = (rows.column(step.measure) for rows in found)
     assert abs(int(one) - int(two)) == 36
