@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import curador as cu
-from curador.accounting.rules.gaussian import discrete_gaussian_delta, gaussian_delta
+from curador.accounting.rules.gaussian import classic_gaussian_sigma, discrete_gaussian_delta, gaussian_delta
 from curador.errors import InvalidParameter, InvalidValue, NotPromised
 from curador.mechanisms.base import LARGEST, AdditiveNoise
-from curador.noise import SYSTEM
+from curador.mechanisms.gaussian import classic_gaussian
+from curador.noise import SYSTEM, grid_exponent
 from curador.privacy import Neighbors
 
 
@@ -96,6 +97,25 @@ def test_integer_gaussian_vector_goes_by_concentrated_dp() -> None:
     )
     # A single integer moves by whole steps: a squared sensitivity of 3 lets it move by 1 only.
     assert cu.IntegerGaussian(sensitivity_squared=3, sigma=1).event.sensitivity_squared == 1
+
+
+@pytest.mark.parametrize("power", [4, 20, 33, 35])
+def test_classic_noise_that_grows_onto_a_coarser_grid_pays_for_that_grid(power: int) -> None:
+    """Sigma lies just below a power of two, and what the grid costs takes it beyond: the worst case."""
+    delta = Fraction(1, 10**30)
+    epsilon = classic_gaussian_sigma("0.5", delta, 1) / 2 / 2**power * (1 + Fraction(1, 2**36))
+    sigma = classic_gaussian_sigma(epsilon, delta, 1)
+    made = classic_gaussian(1, epsilon, delta)
+    assert made.grid == grid_exponent(sigma) + 1
+    assert sigma <= made.event.sigma / made.event.sensitivity
+
+
+def test_gaussian_noise_too_large_for_its_grid_is_refused_before_it_is_charged() -> None:
+    for make in (cu.Gaussian, classic_gaussian):
+        with pytest.raises(InvalidParameter, match="grid"):  # once made, and refused at each release
+            make(1, "1e-13", "1e-16")
+    with pytest.raises(InvalidParameter, match="grid"):  # once released, with a delta of 1e-12 where 1e-30 was promised
+        cu.gaussian_mechanism(0, 1, "1e-11", "1e-30", classic=True)
 
 
 def test_classic_gaussian_is_refused_where_its_theorem_ends() -> None:

@@ -49,6 +49,22 @@ def test_the_courses_coin() -> None:
     assert cu.RandomizedResponse(truth=0.5).epsilon == pytest.approx(0)
 
 
+@pytest.mark.parametrize("power", [13, 16, 30, 400])
+def test_losses_next_to_none_are_rounded_up_too(power: int) -> None:
+    lean = Fraction(3, 10**power)
+    for truth in (Fraction(1, 2) + lean, Fraction(1, 2) - lean):
+        # ln((1/2 + x) / (1/2 - x)) is above 4 x; a double stands for the decimal that it prints as.
+        stated = Fraction(str(cu.RandomizedResponse(truth=truth).epsilon))
+        assert 4 * lean < stated <= max(4 * lean * (1 + Fraction(1, 10**11)), Fraction(1, 10**323))
+
+
+@pytest.mark.parametrize("epsilon", ["1e-19", "1e-21", "1e-30", "1e-400"])
+def test_the_least_epsilons_are_kept(epsilon: str) -> None:
+    mechanism = cu.RandomizedResponse(epsilon)
+    ratio = mechanism.truth / mechanism.other
+    assert 1 <= ratio <= 1 + Fraction(epsilon)  # at 1e-30 lies were likelier than the truth, by 2**-64
+
+
 @pytest.mark.parametrize("truth", [Fraction(3, 4), Fraction(1, 8)])
 @pytest.mark.parametrize("categories", [2, 3, 5])
 def test_law_by_enumeration(truth: Fraction, categories: int) -> None:

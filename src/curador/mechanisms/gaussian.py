@@ -93,8 +93,7 @@ class Gaussian(RealNoise):
 
             least = gaussian_sigma(checked_epsilon(epsilon), _delta(delta or 0), size)
             grid = grid_exponent(least)
-            # sigma grows in proportion to the sensitivity, so the grid's charge is paid in proportion too.
-            deviation = least * _moved(size, grid, count) / size
+            deviation = _for_grid(least, size, grid, count)
         else:
             deviation = positive(sigma, "sigma")
             grid = grid_exponent(deviation)
@@ -124,6 +123,17 @@ class Gaussian(RealNoise):
 def _moved(sensitivity: Fraction, grid: int, coordinates: int) -> Fraction:
     """The l2 sensitivity once each coordinate has been put on the grid, which can move it by one step."""
     return sensitivity + sqrt_up(Fraction(coordinates)) * Fraction(2) ** grid
+
+
+def _for_grid(sigma: Fraction, sensitivity: Fraction, grid: int, coordinates: int) -> Fraction:
+    """The deviation for this grid: it grows in proportion to the sensitivity, so the grid's charge is paid so too."""
+    moved = _moved(sensitivity, grid, coordinates)
+    if moved > 2 * sensitivity:
+        raise InvalidParameter(
+            f"With noise this large the grid would cost more than the statistic of {coordinates} coordinates.",
+            fix="Choose a larger epsilon or delta, fewer coordinates, or integer values and IntegerGaussian.",
+        )
+    return sigma * moved / sensitivity
 
 
 def _by_epsilon(epsilon: Number | None, delta: Number | None, sigma: Number | None) -> bool:
@@ -254,12 +264,18 @@ def gaussian_mechanism(
     count = max(COORDINATES, coordinates_of(value))
     if not classic:
         return Gaussian(sensitivity, epsilon, delta, coordinates=count).release(value)
+    return classic_gaussian(sensitivity, epsilon, delta, count).release(value)
+
+
+def classic_gaussian(sensitivity: Number, epsilon: Number, delta: Number, coordinates: int = COORDINATES) -> Gaussian:
+    """The mechanism of the course's formula, its grid paid for: refused where the theorem or the grid ends."""
     from curador.accounting.rules.gaussian import classic_gaussian_sigma
 
     size = positive(sensitivity, "sensitivity")
     sigma = classic_gaussian_sigma(positive(epsilon, "epsilon"), _delta(delta), size)
-    moved = _moved(size, grid_exponent(sigma), count)
-    return Gaussian(size, sigma=sigma * moved / size, coordinates=count).release(value)
+    # Noise that has grown for its grid, by twice at most, may lie on the next coarser one: that is what is paid for.
+    grown = _for_grid(sigma, size, grid_exponent(sigma) + 1, coordinates)
+    return Gaussian(size, sigma=grown, coordinates=coordinates)
 
 
 def integer_gaussian_mechanism(value: int, sensitivity: int, epsilon: Number, delta: Number) -> int:

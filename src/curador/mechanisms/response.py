@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,7 +15,7 @@ from curador.errors import InvalidParameter, InvalidValue
 from curador.mechanisms.base import Mechanism, exactly_one, integer_array, integer_scalar, is_scalar
 from curador.noise import SYSTEM, Entropy, bernoulli, bernoulli_array, uniform_below, uniform_below_array
 from curador.noise.decide import exp_minus
-from curador.numbers import Number, above, positive, probability, set_fields, whole
+from curador.numbers import Number, positive, probability, set_fields, up, whole
 from curador.privacy import Neighbors
 
 PRECISION = 64
@@ -46,7 +45,8 @@ class RandomizedResponse(Mechanism):
         k = whole(categories, "categories", 2)
         if exactly_one({"epsilon": epsilon, "truth": truth}) == "epsilon":
             # truth / other = 1 / exp(-epsilon): the upper end of the enclosure makes the ratio at most exp(epsilon).
-            shrink = Fraction(exp_minus(positive(epsilon, "epsilon"), PRECISION)[1], 1 << PRECISION)
+            # For the least epsilons that end is above 1, where lies would be likelier than the truth: a loss again.
+            shrink = min(Fraction(1), Fraction(exp_minus(positive(epsilon, "epsilon"), PRECISION)[1], 1 << PRECISION))
             p = 1 / (1 + (k - 1) * shrink)
         else:
             p = probability(truth, "truth")
@@ -68,8 +68,10 @@ class RandomizedResponse(Mechanism):
     @property
     def epsilon(self) -> float:
         """The privacy loss, rounded up."""
+        from curador.accounting.rules.profiles import log_above
+
         ratio = self.truth / self.other
-        return above(math.log(max(ratio, 1 / ratio)))
+        return up(log_above(max(ratio, 1 / ratio)))
 
     @overload
     def release(self, value: int | np.integer[Any], *, entropy: Entropy = ...) -> int: ...

@@ -18,6 +18,7 @@ from curador.accounting import events as ev
 from curador.accounting.theorems import matrix
 from curador.accounting.theorems.matrix import banded_event, encoder_sensitivity, matrix_event, tree_encoder
 from curador.errors import InvalidParameter, NotPromised
+from curador.privacy import Neighbors
 
 
 def allowed(steps: int, participations: int, separation: int) -> Iterator[tuple[int, ...]]:
@@ -98,6 +99,21 @@ def test_an_epoch_of_ftrl_is_one_gaussian_release() -> None:
     assert acc.epsilon(steps, 1e-6).upper == pytest.approx(
         acc.epsilon(4 * ev.GaussianNoise(Fraction(10), Fraction(1)), 1e-6).upper, rel=1e-4
     )
+
+
+@pytest.mark.parametrize(("participations", "separation"), [(1, 1), (2, 1), (2, 3)])
+def test_who_replaces_a_unit_may_take_part_in_other_steps(participations: int, separation: int) -> None:
+    """Every two sets of steps, each unit adding 1 to those of its own: nothing moves farther than is charged."""
+    tree = tree_encoder(8).astype(int)
+    sets = [tree[:, list(chosen)].sum(axis=1) for chosen in allowed(8, participations, separation)]
+    farthest = max(int(((a - b) ** 2).sum()) for a, b in product(sets, repeat=2))
+
+    def squared(**more: Any) -> Fraction:
+        event = matrix_event(tree, 1, participations=participations, separation=separation, **more)
+        return event.sensitivity**2
+
+    assert squared(neighbors=Neighbors.REPLACE) >= farthest > squared()  # what add-remove charges is too little
+    assert squared(neighbors=Neighbors.REPLACE, same_steps=True) == squared() == squared(same_steps=True)
 
 
 def test_a_band_of_one_is_private_gradient_descent() -> None:

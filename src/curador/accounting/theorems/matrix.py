@@ -38,21 +38,26 @@ def matrix_event(
     participations: int = 1,
     separation: int = 1,
     neighbors: Neighbors = Neighbors.ADD_REMOVE,
+    same_steps: bool = False,
 ) -> GaussianNoise:
     """The event of a whole run of a matrix mechanism with noise ``sigma`` on each number of C x.
 
     ``clip`` is the most that a unit moves the sum of one step in l2 norm.  A unit takes part in at most
-    ``participations`` steps, any two of them at least ``separation`` apart.
+    ``participations`` steps, any two of them at least ``separation`` apart.  Under replace the unit that comes may take
+    part in other steps than the one that goes, which costs twice the sensitivity, unless ``same_steps``.
 
     Guarantee: also when each step's gradients depend on earlier outputs [DMRST22, Theorem 2.1].
     Assumes: in which steps a unit takes part does not change those of others, as with batches fixed in advance.
+        ``same_steps``: who replaces a unit takes part in that unit's steps, as with batches by the number of a row.
     Fails: NotPromised for an encoder that needs a later step before an earlier row.
 
     >>> round(float(matrix_event([[1, 0], [1, 1]], sigma=2).sensitivity) ** 2, 12)
     2.0
     """
-    far = encoder_sensitivity(encoder, participations, separation)
-    return GaussianNoise(positive(sigma, "sigma"), far * positive(clip, "clip"), Neighbors(neighbors))
+    kind = Neighbors(neighbors)
+    far = encoder_sensitivity(encoder, participations, separation) * positive(clip, "clip")
+    moved = 2 if kind is Neighbors.REPLACE and not same_steps else 1  # the steps that are left, and those joined
+    return GaussianNoise(positive(sigma, "sigma"), moved * far, kind)
 
 
 def banded_event(encoder: ArrayLike, sigma: Number, rate: Number, clip: Number = 1) -> Composed:
