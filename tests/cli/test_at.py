@@ -116,6 +116,8 @@ def test_what_a_server_does_not_show_is_not_left_out_silently(served: Served, tm
     ):
         with pytest.raises(CuradorError, match=r"Leave (the name )?out"):
             run(served, *words)
+    for age in (31, 32):
+        run(served, "ask", f"SELECT COUNT(*) AS n FROM people WHERE age > {age}", "--epsilon", "0.01")
     assert run(served, "history", "--last", "0", "--json")
     assert len(json.loads(run(served, "history", "--all", "--json"))["charges"]) > 1
 

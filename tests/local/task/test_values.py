@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from curador.errors import CuradorError, InvalidParameter, InvalidValue, NotPromised
+from curador.errors import CuradorError, InvalidParameter, InvalidValue
 from curador.local import (
     KRR,
     OUE,
@@ -167,7 +167,7 @@ def test_odd_parts_and_states_are_refused_in_our_words() -> None:
 
 def test_a_sure_confidence_is_refused() -> None:
     task = Duchi(0, 1, 1)
-    with pytest.raises(NotPromised):
+    with pytest.raises(InvalidParameter, match="No double tells"):
         task.error(10, confidence=Fraction(10**30 - 1, 10**30))  # type: ignore[arg-type]
 
 

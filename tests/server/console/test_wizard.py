@@ -19,7 +19,7 @@ from tests.server.served import Served, serving, write_study
 NEW = "/console/tables/new"
 ROWS = b"who,cost,place\nsecret-person,12,north\n"
 FORM = {
-    "source": "visits.csv", "name": "", "header": "yes", "names": "", "delimiter": ",", "unit": "=who",
+    "source": "stays.csv", "name": "", "header": "yes", "names": "", "delimiter": ",", "unit": "=who",
     "neighbors": "add-remove", "groups": "3", "rows": "2", "type-0": "text", "type-1": "integer", "low-1": "0",
     "high-1": "50", "type-2": "text", "keys-2": "north, south",
 }  # fmt: skip
@@ -28,7 +28,7 @@ FORM = {
 @pytest.fixture
 def bringing(tmp_path: Path) -> Iterator[Served]:
     study = write_study(tmp_path)
-    (tmp_path / "visits.csv").write_text("who,cost,place\nsecret-person,12,north\n")
+    (tmp_path / "stays.csv").write_text("who,cost,place\nsecret-person,12,north\n")
     (tmp_path.parent / "outside.csv").write_text("a,b\n1,2\n")
     with serving(study, per_token=10000, per_address=10000) as found:
         yield found
@@ -69,17 +69,17 @@ def test_a_table_is_brought_step_by_step(browser: Browser, bringing: Served) -> 
 def test_what_is_written_opens_with_the_table(bringing: Served) -> None:
     before = bringing.study.read_text()
     with visitor(bringing, "curator") as client:
-        assert "visits" in client.post(NEW, data={**FORM, "step": "check"}).text
+        assert "stays" in client.post(NEW, data={**FORM, "step": "check"}).text
         assert bringing.study.read_text() == before
         done = client.post(NEW, data={**FORM, "step": "write"})
         again = client.post(NEW, data={**FORM, "step": "write"})
     assert "can be asked now" in done.text
     assert (again.status_code, 'id="name-wrong"' in again.text) == (422, True)
-    table = read_study(bringing.study).tables["visits"]
+    table = read_study(bringing.study).tables["stays"]
     assert table.unit.id == "who"
     assert table.columns["place"].keys == ("north", "south")
     with bringing.client("ana") as client:  # without a restart
-        asked = {"sql": "SELECT place, COUNT(*) AS n FROM visits GROUP BY place", "epsilon": "0.5"}
+        asked = {"sql": "SELECT place, COUNT(*) AS n FROM stays GROUP BY place", "epsilon": "0.5"}
         assert client.post("/v1/ask", json=asked).status_code == 200
 
 
@@ -132,7 +132,7 @@ def test_what_the_ledger_knows_otherwise_is_not_written(bringing: Served) -> Non
     before = bringing.study.read_text()
     with visitor(bringing, "curator") as client, bringing.client("ana") as ana:
         assert "can be asked now" in client.post(NEW, data={**FORM, "step": "write"}).text
-        asked = {"sql": "SELECT COUNT(*) AS n FROM visits", "epsilon": "0.5"}
+        asked = {"sql": "SELECT COUNT(*) AS n FROM stays", "epsilon": "0.5"}
         assert ana.post("/v1/ask", json=asked).status_code == 200
         bringing.study.write_text(before)  # taken out by hand; its rows keep their unit
         other = {**FORM, "unit": "row", "groups": "", "rows": "", "step": "write"}
