@@ -94,7 +94,6 @@ def test_the_spanish_page_is_spanish_on_a_telephone_in_the_dark(site: Path, brow
         assert page.url.endswith("/index.html")
 
 
-@pytest.mark.skipif(not (COURSE / "es" / "07-laplace.md").is_file(), reason="the page is not written yet")
 def test_a_page_of_the_course_has_its_formulas_and_figures(site: Path, browser: Browser) -> None:  # noqa: F811
     """And it leads to itself in the other language."""
     source = Page_.read(COURSE / "es" / "07-laplace.md")
