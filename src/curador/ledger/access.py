@@ -71,6 +71,17 @@ class AccessList(ABC):
     def _decide(self, rows: Rows, entry: Entry) -> None:
         """Write an entry that the anchor must cover."""
 
+    @abstractmethod
+    def _sealed(self, rows: Rows) -> Rows:
+        """The rows of tokens as sealed entries say them."""
+
+    @abstractmethod
+    def _time(self, rows: Rows) -> str:
+        """The time now, or that of the last entry if that is later."""
+
+    def time(self) -> datetime:
+        return self._store.read(lambda rows: datetime.fromisoformat(self._time(rows)))
+
     def give_access(self, access: Access) -> Access:
         if access.role not in ROLES:
             raise InvalidParameter(f"No role is called {access.role!r}.", fix=f"Choose {', '.join(ROLES)}.")
@@ -120,13 +131,13 @@ class AccessList(ABC):
 
     def access(self, token: str) -> Access | None:
         def read_access(rows: Rows) -> Access | None:
-            row = rows.get(ACCESS, token)
+            row = self._sealed(rows).get(ACCESS, token)
             return None if row is None else _access(row, rows)
 
         return self._store.read(read_access)
 
     def accesses(self) -> tuple[Access, ...]:
-        return self._store.read(lambda rows: tuple(_access(row, rows) for row in rows.scan(ACCESS)))
+        return self._store.read(lambda rows: tuple(_access(row, rows) for row in self._sealed(rows).scan(ACCESS)))
 
 
 def _access(row: DbRow, rows: Rows) -> Access:

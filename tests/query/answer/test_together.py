@@ -299,7 +299,7 @@ def test_only_what_adds_up_is_added_up(aggregate: str) -> None:
     with closing(Curator({"t": Table(pa.Table.from_pylist(rows), columns=COLUMNS)}, PureDP(2000))) as holder:
         shown = holder.publish(holder.batch(questions, epsilon=1000), because="a test", override=True)
     half = 2 if aggregate.startswith(("COUNT(*", "COUNT(town", "SUM")) else 1
-    (whole,), parts = shown["all"].columns["x"], shown["sex"].columns["x"]
+    (whole,), parts = shown["all"].numbers("x"), shown["sex"].numbers("x")
     assert whole == pytest.approx(ALONE[aggregate], rel=0.02, abs=1)
     assert parts == pytest.approx([ALONE[aggregate] / half] * 2, rel=0.02, abs=1)
     if half == 2:

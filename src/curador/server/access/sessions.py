@@ -17,7 +17,7 @@ def begin(ledger: Ledger, parent: Access, before: str = "", now: datetime | None
 
     Guarantee: the cookie is always new: one that somebody planted is worth nothing.
     """
-    end = (now or datetime.now(UTC)) + LASTS
+    end = max(now or datetime.now(UTC), ledger.time()) + LASTS
     until = end if parent.expires is None else min(end, parent.expires)
     cookie = new_cookie()
     session = Access(digest(cookie), parent.role, parent.who, expires=until, parent=parent.token)
