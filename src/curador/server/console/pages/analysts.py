@@ -149,7 +149,7 @@ def _all(
         kinds=_kinds(visit),
         groups=[("", visit.say("analysts.no-group")), *((one.name, one.name) for one in found)],
         people=[("", visit.say("analysts.choose")), *((one.name, one.name) for one in found)],
-        accesses=_doors(curator.ledger.accesses(), caller),
+        accesses=_doors(visit, curator.ledger.accesses(), caller),
         holder=caller.role == "curator",
     )
 
@@ -169,7 +169,7 @@ def _one(visit: Visit, caller: Caller, address: str, status: int = 200, **forms:
         asks=_asked_for(found.balance),
         charges=list(reversed(curator.history(found.name, last=NEWEST))),
         decisions=[one for one in reversed(curator.decisions(found.name)) if one.scope],
-        accesses=_doors([one for one in curator.ledger.accesses() if one.who == found.name], caller),
+        accesses=_doors(visit, [one for one in curator.ledger.accesses() if one.who == found.name], caller),
         holder=caller.role == "curator",
         raising=forms.get("raising", Filled()),
         closing=forms.get("closing", Filled()),
@@ -319,12 +319,10 @@ class AccessView:
         return day(self.access.expires)
 
 
-def _doors(found: Sequence[Access], caller: Caller) -> list[AccessView]:
+def _doors(visit: Visit, found: Sequence[Access], caller: Caller) -> list[AccessView]:
     """What opens, or once did: what is open first; sessions are counted with what began them."""
     now = datetime.now(UTC)
-    begun: Mapping[str, int] = {
-        one.token: sum(s.parent == one.token and s.open_at(now) for s in found) for one in found if not one.parent
-    }
+    begun = visit.serving.sessions.open_at(now)
 
     def states() -> Iterator[AccessView]:
         for one in found:
