@@ -234,7 +234,7 @@ def _charges(curator: Curator, who: str | None) -> Iterator[Charge]:
     """The newest charges that bought something learned, the newest first."""
     before: Charge | None = None
     for _ in range(LOOKED // PAGE):
-        page = curator.history(who, last=PAGE, before=before)
+        page = curator.received(who, last=PAGE, before=before)
         yield from (one for one in reversed(page) if "training" in one.note and one.settled)
         if len(page) < PAGE:
             return
