@@ -7,7 +7,7 @@ showed: a form that is sent twice, or from an old page, is refused.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -20,6 +20,7 @@ from markupsafe import Markup
 from curador import Access, Balance, Curator
 from curador.curator.naming import ANALYST, normal
 from curador.errors import CuradorError, InvalidParameter
+from curador.ledger.contract import Registration
 from curador.server.access.auth import Caller
 from curador.server.bodies import EndBody, GrantBody, RevokeBody, TokenBody
 from curador.server.console.forms import Filled, amount, filled
@@ -56,6 +57,7 @@ class AnalystView:
     charges: int
     group: str
     members: int
+    kind: str
 
     @property
     def handle(self) -> str:
@@ -86,24 +88,25 @@ def day(end: datetime | None) -> str:
     return "" if end is None else f"{end:%Y-%m-%d}"
 
 
-def _scopes(curator: Curator) -> dict[str, str]:
-    """The scope of everybody who was given a budget, by name."""
+def _tied(curator: Curator) -> dict[str, Registration]:
+    """Everybody who was given a budget, by name: with the scope, and the kind as the unit."""
     found = curator.ledger.registrations()
-    return {one.table.removeprefix(ANALYST): one.scope for one in found if one.table.startswith(ANALYST)}
+    return {one.table.removeprefix(ANALYST): one for one in found if one.table.startswith(ANALYST)}
 
 
 def names(curator: Curator) -> list[str]:
     """Everybody who was given a budget, in order."""
-    return sorted(_scopes(curator))
+    return sorted(_tied(curator))
 
 
-def _views(curator: Curator, tied: Mapping[str, str]) -> list[AnalystView]:
-    ledger = curator.ledger
-    found = {name: ledger.balance(scope) for name, scope in sorted(tied.items())}
+def _views(curator: Curator, tied: Mapping[str, Registration]) -> list[AnalystView]:
+    ledger, roots = curator.ledger, curator.scopes.roots()
+    found = {name: ledger.balance(one.scope) for name, one in sorted(tied.items())}
     above = Counter(balance.parent.scope for balance in found.values() if balance.parent is not None)
     return [
-        AnalystView(name, balance, ledger.count(tied[name]), _group(balance, curator.scopes.roots()), above[tied[name]])
+        AnalystView(name, balance, ledger.count(one.scope), _group(balance, roots), above[one.scope], one.unit)
         for name, balance in found.items()
+        for one in (tied[name],)
     ]
 
 
@@ -113,8 +116,8 @@ def _group(balance: Balance, roots: Sequence[str]) -> str:
 
 def _named(visit: Visit, address: str) -> AnalystView:
     """The analyst that an address stands for."""
-    tied = _scopes(visit.serving.curator)
-    found = {name: scope for name, scope in tied.items() if handle(name) == address}
+    tied = _tied(visit.serving.curator)
+    found = {name: one for name, one in tied.items() if handle(name) == address}
     if not found:
         raise not_found()
     return _views(visit.serving.curator, found)[0]
@@ -139,7 +142,7 @@ def _all(
     visit: Visit, caller: Caller, form: Filled | None = None, door: Filled | None = None, status: int = 200
 ) -> Response:
     curator = visit.serving.curator
-    found = _views(curator, _scopes(curator))
+    found = _views(curator, _tied(curator))
     return visit.page(
         "analysts.html",
         status,
@@ -147,11 +150,18 @@ def _all(
         form=form or Filled({"kind": _usual_kind(curator)}),
         door=door or Filled({"role": "analyst"}),
         kinds=_kinds(visit),
-        groups=[("", visit.say("analysts.no-group")), *((one.name, one.name) for one in found)],
-        people=[("", visit.say("analysts.choose")), *((one.name, one.name) for one in found)],
+        groups=[
+            ("", visit.say("analysts.no-group")),
+            *((one.name, one.name) for one in found if one.kind != "analyst"),
+        ],
+        people=[("", visit.say("analysts.choose")), *((one.name, one.name) for one in found if one.kind != "group")],
         accesses=_doors(visit, curator.ledger.accesses(), caller),
         holder=caller.role == "curator",
     )
+
+
+def _choice(none: str, names: Iterable[str]) -> list[tuple[str, str]]:
+    return [("", none), *((name, name) for name in names)]
 
 
 def _one(visit: Visit, caller: Caller, address: str, status: int = 200, **forms: Filled) -> Response:
