@@ -79,7 +79,7 @@ def notes(release: Shown) -> tuple[str, ...]:
 CUT = ("rows-left-out", "joined", "joined-outer", "prepared-before-filter", "prepared-for-others")
 """Notes on what was cut from units: no interval covers it."""
 
-BESIDE = ("quality", "adjusted", "apart-cut", "apart-null", *CUT)
+BESIDE = ("nothing-learned", "nothing-learned-in", "quality", "adjusted", "apart-cut", "apart-null", *CUT)
 """Notes that are shown wherever the numbers are: without them these would mislead."""
 
 

@@ -186,6 +186,11 @@ TEXTS = {
     "límites. No cubre lo que se recortó o se dejó fuera.",
     "rows-left-out": "Cuentan como mucho {kept}. Lo recortado no está en ningún número ni en ningún intervalo, así que "
     "recuentos y sumas pueden quedarse cortos; por cuánto no se sabe sin pagar por ello.",
+    "nothing-learned": "{outputs}: el intervalo es casi todo lo que permiten las cotas declaradas, así que esto no dice casi "
+    "nada. Quizá pocas filas tienen un valor legible como se declaró, o el épsilon fue pequeño para tan pocas filas. Cuente "
+    "primero las filas, y aquellas donde IS NULL.",
+    "nothing-learned-in": "{output}: en {n} de {rows} filas el intervalo es casi todo lo que permiten las cotas declaradas, "
+    "así que no dicen casi nada. Quizá hay pocas filas de los datos detrás, o pocas tienen un valor legible como se declaró.",
     "quality": "fits: dentro de lo declarado. missing: NULL, o no del tipo declarado. outside: ninguna de las claves, o más allá "
     "de una cota, a la que se recorta.",
     "kept-rows": "{rows} de cada {unit!r}",
