@@ -17,7 +17,7 @@ from typing import Annotated, Any
 from fastapi import Path, Response
 from markupsafe import Markup
 
-from curador import Access, Balance, Curator
+from curador import Access, Balance, Curator, Decision
 from curador.curator.naming import ANALYST, normal
 from curador.errors import CuradorError, InvalidParameter
 from curador.server.access.auth import Caller
@@ -168,12 +168,17 @@ def _one(visit: Visit, caller: Caller, address: str, status: int = 200, **forms:
         was=_was(found.balance),
         asks=_asked_for(found.balance),
         charges=list(reversed(curator.history(found.name, last=NEWEST))),
-        decisions=[one for one in reversed(curator.decisions(found.name)) if one.scope],
+        decisions=[_decided(visit, one) for one in reversed(curator.decisions(found.name)) if one.scope],
         accesses=_doors([one for one in curator.ledger.accesses() if one.who == found.name], caller),
         holder=caller.role == "curator",
         raising=forms.get("raising", Filled()),
         closing=forms.get("closing", Filled()),
     )
+
+
+def _decided(visit: Visit, one: Decision) -> tuple[Decision, str, str]:
+    said = visit.say(f"ledger.decided-{one.kind}", scope=one.scope)
+    return one, said, visit.amount(one.budget) if one.budget else ""
 
 
 def _kinds(visit: Visit) -> list[tuple[str, str]]:
