@@ -21,6 +21,7 @@ from curador import Access, Balance, Curator, Decision
 from curador.curator.naming import ANALYST, normal
 from curador.errors import CuradorError, InvalidParameter
 from curador.server.access.auth import Caller
+from curador.server.access.passwords import signs_in
 from curador.server.bodies import EndBody, GrantBody, RevokeBody, TokenBody
 from curador.server.console.forms import Filled, amount, filled
 from curador.server.console.genuine import page_router
@@ -283,6 +284,8 @@ def _unchanged(curator: Curator, name: str, was: str, new: bool) -> None:
     now = curator.ledger.balance(scope) if scope in curator.ledger else None
     if new and now is not None:
         raise refused("This analyst has a budget already.", "Raise it on the analyst's page.", "analyst-exists")
+    if new and signs_in(curator.ledger, normal(name.strip())) is not None:
+        raise refused("Somebody else signs in by this name.", "Choose another name.", "name-of-login")
     if not new and _was(now) != was:
         raise refused(
             "This budget was changed since the page was opened.",
