@@ -132,6 +132,34 @@ def test_a_login_that_is_taken_is_not_taken_over(served: Served) -> None:
     assert (answer.status_code, 'id="login-wrong"' in answer.text) == (422, True)
 
 
+@pytest.mark.parametrize("name", ["ana", "Ana", "ANA "])
+@pytest.mark.parametrize(("role", "who"), [("curator", ""), ("analyst", "bea")])
+def test_nobody_takes_the_name_of_an_analyst_but_that_analyst(tmp_path: Path, name: str, role: str, who: str) -> None:
+    """Pages show names: a curator called ana would be taken for the analyst ana, and their spending for one's own."""
+    with serving(write_study(tmp_path)) as served, visitor(served) as stranger:
+        code = served.give(role, who, once=True)
+        answer = start(stranger, code, name)
+        assert (answer.status_code, 'id="login-wrong"' in answer.text) == (422, True)
+        assert "An analyst of this study has this name" in answer.text
+        assert start(stranger, code, "another").status_code == 303  # the refusal has not spent the link
+
+
+def test_a_name_is_shown_as_it_was_typed_and_matched_without_case(served: Served) -> None:
+    signed_up(served, "Núria")
+    with visitor(served) as stranger:
+        form = {"login": "NÚRIA", "password": PASSWORD}
+        assert stranger.post("/console/sign-in", data=form).headers["location"] == HOME
+        assert ">Núria</a>" in stranger.get(HOME, headers={"X-Form-Token": ""}).text
+
+
+def test_all_that_is_wrong_with_a_password_is_said_at_once(served: Served) -> None:
+    form = {"code": served.give("reader", once=True), "login": "rex", "password": "short", "again": "shorter"}
+    with visitor(served) as stranger:
+        said = stranger.post("/console/start", data=form).text
+    assert 'id="password-wrong"' in said
+    assert 'id="again-wrong"' in said
+
+
 def test_unknown_names_and_wrong_passwords_are_refused_in_the_same_words(served: Served) -> None:
     signed_up(served, "known")
     seen = set()
@@ -204,7 +232,7 @@ def test_a_password_is_changed_and_other_sessions_end(
 def test_only_who_knows_a_password_changes_it_and_only_once(served: Served) -> None:
     signed_up(served, "Careful")
     ledger = served.curator.ledger
-    (entry,) = [one for one in ledger.accesses() if one.login == "careful"]
+    (entry,) = [one for one in ledger.accesses() if one.login == "Careful"]
     with visitor(served) as one:
         one.post("/console/sign-in", data={"login": "careful", "password": PASSWORD})
         one.headers["X-Form-Token"] = form_token(one.cookies[SESSION])
@@ -221,7 +249,7 @@ def test_only_who_knows_a_password_changes_it_and_only_once(served: Served) -> N
         assert one.post(OWN, data=good).status_code == 403  # its session has ended meanwhile
         with pytest.raises(NotAllowed):
             change_password(ledger, entry.token, PASSWORD, good["password"])
-    (now,) = [one for one in ledger.accesses() if one.login == "careful" and not one.ended]
+    (now,) = [one for one in ledger.accesses() if one.login == "Careful" and not one.ended]
     assert (now.role, now.who, now.once, now.expires) == (entry.role, entry.who, entry.once, entry.expires)
 
 

@@ -14,7 +14,7 @@ from fastapi import Query, Response
 from curador import Access
 from curador.errors import CuradorError, InvalidParameter, NotAllowed
 from curador.server.access.auth import known
-from curador.server.access.passwords import LONGEST, SHORTEST, change_password, set_password, signed_in
+from curador.server.access.passwords import LONGEST, SHORTEST, change_password, refuse_length, set_password, signed_in
 from curador.server.access.sessions import LASTS
 from curador.server.console.forms import Filled, filled
 from curador.server.console.genuine import page_router
@@ -68,12 +68,11 @@ async def start(visit: Visiting) -> Response:
     ledger = visit.serving.curator.ledger
     spend = partial(set_password, ledger, form["code"].strip(), form["login"], form["password"])
     try:
-        if form["password"] != form["again"]:
-            raise InvalidParameter("The passwords differ.", fix="Type it twice.", code="passwords-differ")
+        if (wrong := _checked(form)).errors:
+            return visit.page("start.html", 422, form=wrong, least=SHORTEST, most=LONGEST)
         found = await visit.serving.hashed(spend)
     except CuradorError as error:
-        place = {"passwords-differ": "again", "password-length": "password", "code-unknown": "code"}
-        wrong = form.refused(place.get(error.code, "login"), error)
+        wrong = form.refused({"code-unknown": "code"}.get(error.code, "login"), error)
         return visit.page("start.html", status_of(error), form=wrong, least=SHORTEST, most=LONGEST)
     return await _entered(visit, found, OVERVIEW)
 
@@ -92,15 +91,26 @@ async def change(visit: Visiting, caller: Anyone) -> Response:
     form = await filled(visit.request)
     ledger = visit.serving.curator.ledger
     try:
-        if form["password"] != form["again"]:
-            raise InvalidParameter("The passwords differ.", fix="Type it twice.", code="passwords-differ")
+        if (wrong := _checked(form)).errors:
+            return visit.page("password.html", 422, form=wrong, least=SHORTEST, changed=False)
         again = partial(change_password, ledger, caller.token, form["old"], form["password"])
         found = await visit.serving.hashed(again)
     except CuradorError as error:
-        place = {"passwords-differ": "again", "password-length": "password"}
-        wrong = form.refused(place.get(error.code, "old"), error)
+        wrong = form.refused("old", error)
         return visit.page("password.html", status_of(error), form=wrong, least=SHORTEST, changed=False)
     return await _entered(visit, found, f"{PASSWORD}?changed=yes")
+
+
+def _checked(form: Filled) -> Filled:
+    """All that is wrong with a password that was typed twice, at once."""
+    try:
+        refuse_length(form["password"])
+    except InvalidParameter as error:
+        form = form.refused("password", error)
+    if form["password"] != form["again"]:
+        differ = InvalidParameter("The passwords differ.", fix="Type it twice.", code="passwords-differ")
+        form = form.refused("again", differ)
+    return form
 
 
 @router.post("/sign-out", response_class=Response)

@@ -17,11 +17,12 @@ from typing import Annotated, Any
 from fastapi import Path, Response
 from markupsafe import Markup
 
-from curador import Access, Balance, Curator
+from curador import Access, Balance, Curator, Decision
 from curador.curator.naming import ANALYST, normal
 from curador.errors import CuradorError, InvalidParameter
 from curador.ledger.contract import Registration
 from curador.server.access.auth import Caller
+from curador.server.access.passwords import signs_in
 from curador.server.bodies import EndBody, GrantBody, RevokeBody, TokenBody
 from curador.server.console.forms import Filled, amount, filled
 from curador.server.console.genuine import page_router
@@ -178,12 +179,17 @@ def _one(visit: Visit, caller: Caller, address: str, status: int = 200, **forms:
         was=_was(found.balance),
         asks=_asked_for(found.balance),
         charges=list(reversed(curator.history(found.name, last=NEWEST))),
-        decisions=[one for one in reversed(curator.decisions(found.name)) if one.scope],
+        decisions=[_decided(visit, one) for one in reversed(curator.decisions(found.name)) if one.scope],
         accesses=_doors(visit, [one for one in curator.ledger.accesses() if one.who == found.name], caller),
         holder=caller.role == "curator",
         raising=forms.get("raising", Filled()),
         closing=forms.get("closing", Filled()),
     )
+
+
+def _decided(visit: Visit, one: Decision) -> tuple[Decision, str, str]:
+    said = visit.say(f"ledger.decided-{one.kind}", scope=one.scope)
+    return one, said, visit.amount(one.budget) if one.budget else ""
 
 
 def _kinds(visit: Visit) -> list[tuple[str, str]]:
@@ -288,6 +294,8 @@ def _unchanged(curator: Curator, name: str, was: str, new: bool) -> None:
     now = curator.ledger.balance(scope) if scope in curator.ledger else None
     if new and now is not None:
         raise refused("This analyst has a budget already.", "Raise it on the analyst's page.", "analyst-exists")
+    if new and signs_in(curator.ledger, normal(name.strip())) is not None:
+        raise refused("Somebody else signs in by this name.", "Choose another name.", "name-of-login")
     if not new and _was(now) != was:
         raise refused(
             "This budget was changed since the page was opened.",

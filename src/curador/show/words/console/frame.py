@@ -62,7 +62,10 @@ TEXTS = {
         "It is the part of your link after #; normally it is filled in already.",
         "Es la parte de su enlace después de #; normalmente ya está escrita.",
     ),
-    "login-hint": ("For signing in; others may see it.", "Para iniciar sesión; otros pueden verlo."),
+    "login-hint": (
+        "For signing in, in small or capital letters; others may see it.",
+        "Para iniciar sesión, en mayúsculas o minúsculas; otros pueden verlo.",
+    ),
     "password-hint": (
         "At least {least} characters: four words that do not belong together are easy to remember.",
         "Al menos {least} caracteres: cuatro palabras sin relación son fáciles de recordar.",
@@ -111,6 +114,14 @@ TEXTS = {
         "Escriba un número entero de {least} a {most}.",
     ),
     "error-login-taken": ("This name is taken. Choose another one.", "Este nombre ya está en uso. Elija otro."),
+    "error-login-of-analyst": (
+        "An analyst of this study has this name, and the link is not theirs. Choose another one.",
+        "Un analista de este estudio tiene este nombre, y el enlace no es suyo. Elija otro.",
+    ),
+    "error-name-of-login": (
+        "Somebody else signs in by this name here. Give the analyst another one, so that nobody takes one for the other.",
+        "Aquí otra persona inicia sesión con este nombre. Dé otro al analista, para que nadie confunda a los dos.",
+    ),
     "error-password-length": (
         "A password has {least} to {most} characters. Choose a longer one, such as four words.",
         "Una contraseña tiene de {least} a {most} caracteres. Elija una más larga, por ejemplo cuatro palabras.",
