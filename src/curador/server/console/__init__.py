@@ -14,6 +14,7 @@ Reading order:
 * uploading — a file of rows that a curator brings
 * wizard — a new table, declared step by step
 * playground — lessons, which read no data
+* warming — what first views wait for, made at the start
 * app — all of it together
 * pages — one file each
 """
