@@ -15,6 +15,7 @@ from curador import Balance, Charge, Curator, count, within
 from curador.accounting.rules.costs import Cost, Rule
 from curador.curator.budgets import POPULATION
 from curador.curator.naming import ANALYST
+from curador.curator.table import missing_files
 from curador.errors import CuradorError
 from curador.server.access.auth import Caller
 from curador.server.console.genuine import page_router
@@ -77,7 +78,9 @@ async def overview(visit: Visiting, caller: Anyone) -> Response:
     curator = visit.serving.curator
     if caller.role == "reader":
         public = await visit.serving.work(lambda: len(public_ids(curator)))
-        return visit.page("overview.html", budgets=[], fits=[], analysts=None, public=public, next=NEXT["reader"])
+        return visit.page(
+            "overview.html", budgets=[], fits=[], analysts=None, public=public, next=NEXT["reader"], missing=[]
+        )
     return await visit.serving.work(lambda: _made(visit, caller, curator))
 
 
@@ -92,6 +95,8 @@ def _made(visit: Visit, caller: Caller, curator: Curator) -> Response:
         analysts=None if own else _analysts(visit, curator),
         public=None,
         next=NEXT[caller.role],
+        missing=list(missing_files(curator.tables).items()),
+        may_mend=caller.role == "curator",
     )
 
 
@@ -169,7 +174,8 @@ def _by_whom(visit: Visit, balance: Balance, paid: Sequence[tuple[Charge, Cost]]
 
 def _fitting(visit: Visit, curator: Curator, caller: Caller) -> Iterator[tuple[str, int]]:
     """A sentence for each table, and the error it speaks of."""
-    private = [name for name, table in curator.tables.items() if not table.public]
+    gone = missing_files(curator.tables)
+    private = [name for name, table in curator.tables.items() if not table.public and name not in gone]
     for name in private[:MOST_TABLES]:
         question = curator.table(name).aggregate(n=count())
         fits = 0
