@@ -181,3 +181,25 @@ def test_what_people_meet_in_their_first_hour_is_said_in_spanish(
     assert '<div class="refusal" role="alert" id' in answer
     assert 'lang="en"' not in answer.partition("<main")[2].partition("</main>")[0]
     assert charges(served) == before
+
+
+def test_a_first_price_is_a_small_part_of_what_remains_and_a_comma_is_a_point(served: Served) -> None:
+    with visitor(served, "bea") as bea:  # who has 1, or less
+        priced = re.search(r'name="epsilon"[^>]* value="([^"]+)"', bea.get("/console/ask").text)
+        asked = {"sql": "SELECT COUNT(*) AS n FROM people", "by": "epsilon", "epsilon": "0,05", "confidence": "0.95"}
+        said = bea.post("/console/ask/estimate", data=asked).text
+    assert priced is not None
+    assert float(priced[1]) <= 0.1
+    assert "epsilon 0.05" in said
+
+
+def test_back_from_an_answer_shows_the_question_that_was_asked(browser: Browser, served: Served) -> None:
+    with screen(browser, served, "ana") as seen:
+        page = seen.open("/console/ask")
+        page.fill("#sql", "SELECT COUNT(*) AS mine FROM people WHERE age > 30")
+        page.fill("#epsilon", "0.01")
+        page.click("button[value=pay]")
+        page.wait_for_url("**/console/releases/**")
+        page.go_back()
+        assert page.input_value("#sql") == "SELECT COUNT(*) AS mine FROM people WHERE age > 30"
+        assert page.input_value("#epsilon") == "0.01"

@@ -114,3 +114,13 @@ def test_an_empty_ledger_says_so(tmp_path_factory: pytest.TempPathFactory) -> No
     with serving(write_study(folder, study=study), tokens=False) as served, visitor(served, "curator") as client:
         assert "Nothing was bought yet" in client.get("/console/ledger").text
         assert client.get("/console/ledger/1").status_code == 404
+
+
+@pytest.mark.parametrize(("language", "said"), [("en", "epsilon 0.5"), ("es", "épsilon 0.5")])
+def test_a_charge_says_what_it_cost_each_budget(served: Served, language: str, said: str) -> None:
+    first = served.curator.history()[0]
+    with visitor(served, "curator", **{"Accept-Language": language}) as client:
+        page = client.get(f"/console/ledger/{first.id}").text
+    costs = page[page.index('id="costs"') : page.index('id="event"')]
+    assert costs.count(f">{said}, delta 0<") == len(first.scopes) == 2
+    assert "population" not in costs

@@ -15,6 +15,7 @@ from urllib.parse import urlencode
 from fastapi import Path, Query, Response
 
 from curador import Charge, Curator
+from curador.curator.budgets import POPULATION
 from curador.errors import CuradorError, InvalidParameter
 from curador.server.console.forms import Filled
 from curador.server.console.genuine import page_router
@@ -255,7 +256,10 @@ async def charge(id: Id, visit: Visiting, caller: Overseer) -> Response:
             "charge.html",
             one=found,
             because=found.note.get("because", ""),
-            costs=[(scope, _cost(curator, scope, cost)) for scope, cost in zip(found.scopes, found.costs, strict=True)],
+            costs=[
+                (visit.say("ask.all-tables") if scope == POPULATION else scope, _cost(visit, curator, scope, cost))
+                for scope, cost in zip(found.scopes, found.costs, strict=True)
+            ],
             event=json.dumps(found.event.to_json(), indent=2),
             release=found.settled and "releases" in routers(),
         )
@@ -263,11 +267,12 @@ async def charge(id: Id, visit: Visiting, caller: Overseer) -> Response:
     return await visit.serving.work(made)
 
 
-def _cost(curator: Curator, scope: str, cost: tuple[int, ...]) -> str:
-    """What a scope was charged, in its own currency."""
+def _cost(visit: Visit, curator: Curator, scope: str, cost: tuple[int, ...]) -> str:
+    """What a scope was charged, in its own currency; so many of its units are one."""
     currency = curator.ledger.balance(scope).state.currency
-    numbers = zip(currency.names, cost, currency.units, strict=False)
-    return ", ".join(f"{name} {_exact(x * Fraction(unit))}" for name, x, unit in numbers)
+    names = [visit.say("analysts.kind-epsilon") if name == "epsilon" else name for name in currency.names]
+    numbers = zip(names, cost, currency.units, strict=False)
+    return ", ".join(f"{name} {_exact(Fraction(x, unit))}" for name, x, unit in numbers)
 
 
 def _exact(cost: Fraction) -> str:

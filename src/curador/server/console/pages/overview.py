@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import accumulate
 
 from fastapi import Response
@@ -56,7 +56,7 @@ class BudgetView:
 
     @property
     def ends(self) -> str:
-        return "" if self.balance.expires is None else f"{self.balance.expires:%Y-%m-%d}"
+        return day(self.balance.expires)
 
 
 NEXT: dict[str, tuple[tuple[str, str], ...]] = {
@@ -95,9 +95,19 @@ def _made(visit: Visit, caller: Caller, curator: Curator) -> Response:
         analysts=None if own else _analysts(visit, curator),
         public=None,
         next=NEXT[caller.role],
+        shared=curator.scopes.shared and len(curator.tables) > 1,
         missing=list(missing_files(curator.tables).items()),
         may_mend=caller.role == "curator",
     )
+
+
+def day(end: datetime | None) -> str:
+    """The last day on which something may be done, as it was chosen: what ends at midnight ends with the day before.
+
+    >>> day(datetime(2027, 1, 1, tzinfo=UTC)), day(datetime(2026, 12, 31, 12, tzinfo=UTC)), day(None)
+    ('2026-12-31', '2026-12-31', '')
+    """
+    return "" if end is None else f"{end - timedelta(microseconds=1):%Y-%m-%d}"
 
 
 # ---- budgets ---------------------------------------------------------------------------------------------------------

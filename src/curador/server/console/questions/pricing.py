@@ -7,12 +7,14 @@ from typing import Any, TypeVar
 
 from curador.errors import InvalidParameter
 from curador.server.bodies import QuestionBody
-from curador.server.console.forms import Filled
+from curador.server.console.forms import Filled, number_text
 
 CONFIDENCES = ("0.8", "0.9", "0.95", "0.99")
 """Of intervals, as pages offer them."""
 
-USUAL_EPSILONS = ("0.5", "0.2", "0.1", "0.05", "0.01")
+USUAL_EPSILONS = ("0.5", "0.2", "0.1", "0.05", "0.02", "0.01", "0.005", "0.002", "0.001")
+A_LITTLE = 10
+"""A first price is at most one part in so many of what remains: who begins should not spend it all by one click."""
 
 B = TypeVar("B", bound=QuestionBody)
 
@@ -25,11 +27,11 @@ def priced(form: Filled, body: type[B], language: str, **more: Any) -> B:
     if not form["sql"].strip():
         raise wrong("sql", "There is no question yet.", "Write SQL, or build one.")
     confidence = confidence_of(form["confidence"])
-    price: dict[str, Any] = {"epsilon": form["epsilon"].strip(), "delta": form["delta"].strip()}
+    price: dict[str, Any] = {"epsilon": number_text(form["epsilon"]), "delta": number_text(form["delta"])}
     if form["by"] == "error":
-        if not form["error"].strip():
+        if not number_text(form["error"]):
             raise wrong("error", "There is no error yet.", "Write the largest error that you accept.")
-        price = {"accuracy": {"error": form["error"].strip(), "confidence": confidence}, "delta": price["delta"]}
+        price = {"accuracy": {"error": number_text(form["error"]), "confidence": confidence}, "delta": price["delta"]}
     elif not price["epsilon"]:
         raise wrong("epsilon", "There is no price yet.", "Write an epsilon, such as 0.5.")
     return form.read(
@@ -38,13 +40,13 @@ def priced(form: Filled, body: type[B], language: str, **more: Any) -> B:
 
 
 def affordable(remaining: Mapping[str, Mapping[str, Any]]) -> str:
-    """An epsilon to begin with: the usual one, or a smaller one where less remains.
+    """An epsilon to begin with: a usual one that is a small part of what remains.
 
-    >>> affordable({"ana": {"kind": "pure", "epsilon": 0.3}}), affordable({"ana": {"kind": "zcdp", "rho": 0.3}})
-    ('0.2', '0.5')
+    >>> affordable({"ana": {"kind": "pure", "epsilon": 0.6}}), affordable({"ana": {"kind": "zcdp", "rho": 0.3}})
+    ('0.05', '0.1')
     """
     least = min((float(one.get("epsilon", 1)) for one in remaining.values()), default=1.0)
-    return next((text for text in USUAL_EPSILONS if float(text) <= least), USUAL_EPSILONS[0])
+    return next((text for text in USUAL_EPSILONS if A_LITTLE * float(text) <= least), USUAL_EPSILONS[-1])
 
 
 def confidence_of(text: str) -> float:

@@ -308,6 +308,10 @@ TEXTS = {
         "Póngalo de nuevo en {path}: se encuentra solo. O quite la tabla del archivo del estudio; lo gastado queda gastado.",
     ),
     "missing-told": ("The curator of the study can put it back.", "El curador del estudio puede ponerlo de nuevo."),
+    "error-name-twice": (
+        "Two questions are called {name}. Give one of them another short name.",
+        "Dos preguntas se llaman {name}. Dé a una de ellas otro nombre corto.",
+    ),
     "error-file-missing": (
         "The rows of {table} are not there: there is no file {file}. The curator can put it back; other tables can be asked. This cost nothing.",
         "Las filas de {table} no están: no hay un archivo {file}. El curador puede ponerlo de nuevo; las demás tablas se pueden preguntar. Esto no costó nada.",
