@@ -20,6 +20,7 @@ from curador import Curator, Ledger, __version__
 from curador.errors import CuradorError
 from curador.server.access.sessions import Sessions
 from curador.server.console.app import CONSOLE_ROUTERS, refusal_page
+from curador.server.console.warming import warm
 from curador.server.description import described
 from curador.server.gate.clock import TickClock
 from curador.server.gate.guard import App, Guard, on_console
@@ -69,6 +70,7 @@ def make_app(open_curator: OpenCurator, settings: Settings | None = None, shared
 
         service.study = ServedStudy(paced)
         service.curator = service.study.curator
+        warm(service.curator)
         service.free, service.paying = CapacityLimiter(limits.threads), CapacityLimiter(CHARGED * limits.threads)
         service.hashing = CapacityLimiter(HASHING)
         service.collected = collect.opened(limits)

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from curador.curator.releases.publication import Publication
 from curador.curator.releases.release import Release
-from curador.curator.releases.verify import LEDGER_DIGITS
 from curador.curator.releases.titles import question_title
+from curador.curator.releases.verify import LEDGER_DIGITS
 from curador.errors import CuradorError
 from curador.query.ask.question import Question
 from curador.show.explain import checked_language

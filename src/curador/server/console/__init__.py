@@ -15,6 +15,7 @@ Reading order:
 * declaring — a table as pages declare it
 * wizard — a table, declared step by step
 * playground — lessons, which read no data
+* warming — what first views wait for, made at the start
 * app — all of it together
 * pages — one file each
 """

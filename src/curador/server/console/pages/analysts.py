@@ -26,7 +26,7 @@ from curador.server.access.passwords import signs_in
 from curador.server.bodies import EndBody, GrantBody, RevokeBody, TokenBody
 from curador.server.console.forms import Filled, amount, filled
 from curador.server.console.genuine import page_router
-from curador.server.console.pages.overview import share
+from curador.server.console.pages.overview import day, share
 from curador.server.console.sign import START
 from curador.server.console.visit import Visit, Visiting
 from curador.server.gate.problems import status_of
@@ -83,10 +83,6 @@ def handle(name: str) -> str:
     '24d4b96f58da6d4a'
     """
     return sha256(name.encode()).hexdigest()[:16]
-
-
-def day(end: datetime | None) -> str:
-    return "" if end is None else f"{end:%Y-%m-%d}"
 
 
 def _tied(curator: Curator) -> dict[str, Registration]:
