@@ -67,6 +67,12 @@ class Checked:
         return self.rows.tables
 
     @property
+    def work(self) -> int:
+        """How many errors there are to work out, as so many of counts: for each output and each grouping set."""
+        each = sum(function_named(o.aggregate.function).work for o in self.question.aggregates)
+        return max(1, len(self.question.sets)) * each
+
+    @property
     def scope(self) -> Scope:
         """The columns of its rows, and their types."""
         return self.rows.scope
@@ -134,6 +140,12 @@ def check(question: Question, tables: Mapping[str, Table], public_rows: PublicRo
         raise QuestionRefused("A row is in one group, once: nothing to bound.", fix="Leave bounded() out.")
     question = _resolved_after(question, groups, columns)
     found = Checked(question, rows, groups, columns, keys)
+    if question.sets and found.work > MOST_WORK:
+        raise QuestionRefused(
+            f"These are {len(question.sets)} grouping sets of {len(question.aggregates)} outputs, too many together.",
+            fix="Ask for fewer at a time; variances and correlations count as eight.",
+            code="too-many-outputs",
+        )
     if question.having is not None or question.derived:
         _check_after(question, found.kinds)
     return found
@@ -349,6 +361,10 @@ def _product(order: list[str], lists: _Lists) -> tuple[tuple[Key, ...], ...]:
     rows_of = (sum(choice, ()) for choice in product(*(rows for _, rows in lists)))
     return tuple(tuple(row[i] for i in where) for row in rows_of)
 
+
+MOST_WORK = 2048
+"""The most errors over grouping sets that are worked out for one question; planning is free, and takes milliseconds for
+each that is not a count's."""
 
 ADDED_UP = ("count", "count_distinct", "sum", "mean", "variance", "std")
 """Aggregates whose measures of a total are the sums of those of its parts."""
