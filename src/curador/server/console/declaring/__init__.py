@@ -6,4 +6,5 @@ Reading order:
 * written — where the rows are, and how a CSV file is written
 * declared — unit, limits and columns, from a form to a section of the study file
 * told — a declaration in words
+* fit — how many rows fit what is declared: its price, and what was bought
 """
