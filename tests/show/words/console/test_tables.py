@@ -7,11 +7,11 @@ from pathlib import Path
 
 from curador.show.words.console.tables import TEXTS, mistakes
 
-DECLARING = Path(__file__).parents[4] / "src" / "curador" / "server" / "console" / "declaring"
+CONSOLE = Path(__file__).parents[4] / "src" / "curador" / "server" / "console"
 
 
 def test_every_mistake_has_its_words() -> None:
-    source = "".join(file.read_text() for file in DECLARING.glob("*.py"))
+    source = "".join(file.read_text() for file in [*CONSOLE.glob("declaring/*.py"), CONSOLE / "wizard.py"])
     coded = set(re.findall(r'Mistyped\(\s*"([a-z0-9-]+)"', source))
     coded |= set(re.findall(r'\.say\(\s*[^,()]+(?:\([^()]*\))?[^,()]*, "([a-z0-9-]+)"', source))
     assert {"not-number", "list-unclear", "windows-1252", "unit-unsaid"} <= coded

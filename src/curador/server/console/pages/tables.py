@@ -31,17 +31,23 @@ Name = Annotated[str, Query(max_length=200)]
 
 
 @router.get("/tables", response_class=Response)
-async def tables(visit: Visiting, caller: Member) -> Response:
+async def tables(visit: Visiting, caller: Member, withdrawn: Name = "") -> Response:
     """Every table's declaration."""
-    return await visit.serving.work(lambda: _made(visit, caller.role))
+    return await visit.serving.work(lambda: _made(visit, caller.role, withdrawn))
 
 
-def _made(visit: Visit, role: str) -> Response:
+def _made(visit: Visit, role: str, withdrawn: str) -> Response:
     known = visit.serving.curator.tables
     whole = Description({name: described(table, visit.language) for name, table in known.items()}, (), visit.language)
     shown = [_table(visit, name, about) for name, about in whole.tables.items()]
     may_ask, may_bring = role in ("curator", "analyst"), role == "curator"
-    return visit.page("tables.html", tables=shown, may_ask=may_ask, may_bring=may_bring)
+    return visit.page(
+        "tables.html",
+        tables=shown,
+        may_ask=may_ask,
+        may_bring=may_bring,
+        withdrawn="" if withdrawn in known else withdrawn,
+    )
 
 
 def _table(visit: Visit, name: str, about: Any) -> dict[str, Any]:

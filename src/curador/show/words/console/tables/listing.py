@@ -46,10 +46,6 @@ TEXTS = {
     "ask": ("Ask about {table}", "Preguntar sobre {table}"),
     "learn": ("Learn a model from {table}", "Aprender un modelo de {table}"),
     "bring": ("Bring a table", "Traer una tabla"),
-    "change-unit-fixed": (
-        "Something was asked already: what its budget protects is kept in the ledger, and is not changed here.",
-        "Ya se preguntó algo: lo que protege su presupuesto está en el registro y no se cambia aquí.",
-    ),
     "told-row": ("Protects one row: every row is another person.", "Protege una fila: cada fila es otra persona."),
     "told-id": (
         "Protects a person: all rows with the same {unit}.",
@@ -78,5 +74,76 @@ TEXTS = {
     ),
     "told-left-out": ("Left out: {names}.", "Se dejan fuera: {names}."),
     "change-short": ("Change or withdraw", "Cambiar o retirar"),
+    "change-title": ("Change {table}", "Cambiar {table}"),
+    "change-costs": ("What changing costs", "Qué cuesta cambiar"),
+    "change-spent": (
+        "What was spent stays spent, and the table goes on with the budget that it has, also with a newer file.",
+        "Lo gastado queda gastado, y la tabla sigue con el presupuesto que tiene, también con un archivo más nuevo.",
+    ),
+    "change-anew": (
+        "A question that was bought before is another one once the table is changed: asked again, it is paid again.",
+        "Una pregunta comprada antes es otra una vez que la tabla cambia: si se repite, se paga de nuevo.",
+    ),
+    "change-releases": (
+        "Pages of what was bought about the table cannot be opened while it is declared otherwise: save their reports first. Changed back, they open again.",
+        "Las páginas de lo que se compró sobre la tabla no se pueden abrir mientras esté declarada de otra forma: guarde antes sus informes. Si se cambia de vuelta, se abren otra vez.",
+    ),
+    "change-because": ("Reason, if you change that", "Motivo, si cambia eso"),
+    "change-because-hint": (
+        "Whom a table protects is kept in the ledger. It can be changed by a decision with a reason; what was spent for the old and the new is then added up.",
+        "A quién protege una tabla está en el registro. Se puede cambiar con una decisión y su motivo; entonces se suma lo gastado por lo anterior y lo nuevo.",
+    ),
+    "change-upload-done": (
+        "The file is there, and takes the place of the old one once you have declared it. It keeps the table's budget: if its people were never in the data before, ask whoever runs the server to renew the budget.",
+        "El archivo ya está y ocupará el lugar del anterior cuando lo declare. Conserva el presupuesto de la tabla: si sus personas nunca estuvieron en los datos, pida a quien opera el servidor que renueve el presupuesto.",
+    ),
+    "change-write-means": (
+        "From the next question on it is as stated here. What was answered before stays as it was.",
+        "Desde la próxima pregunta rige lo que se declara aquí. Lo ya respondido queda como estaba.",
+    ),
+    "change-button": ("Change {table}", "Cambiar {table}"),
+    "change-written": ("{table} is changed", "{table} quedó cambiada"),
+    "change-served": (
+        "Questions are about the new declaration from now on.",
+        "Desde ahora las preguntas tratan de la nueva declaración.",
+    ),
+    "change-not-public": (
+        "This table is public: it protects nobody, and its declaration is changed in the study file.",
+        "Esta tabla es pública: no protege a nadie, y su declaración se cambia en el archivo del estudio.",
+    ),
+    "change-not-form": (
+        "This table is declared in a way that this page has no fields for. It can be changed in the study file, by whoever runs the server.",
+        "Esta tabla está declarada de una forma para la que esta página no tiene campos. La puede cambiar en el archivo del estudio quien opera el servidor.",
+    ),
+    "withdraw-offer": ("Withdraw {table}…", "Retirar {table}…"),
+    "withdraw-title": ("Withdraw {table}", "Retirar {table}"),
+    "withdraw-means": ("What that means", "Qué significa"),
+    "withdraw-nobody": (
+        "Nobody can ask about it any more, from now on.",
+        "Desde ahora nadie puede preguntar por ella.",
+    ),
+    "withdraw-spent": (
+        "What was spent on it stays spent: withdrawing brings no budget back.",
+        "Lo gastado en ella queda gastado: retirarla no devuelve presupuesto.",
+    ),
+    "withdraw-releases": (
+        "What was answered cannot be taken back; its pages here cannot be opened without the table, so save their reports first. Reports and files that were saved stay.",
+        "Lo respondido no se puede deshacer; sus páginas aquí no se pueden abrir sin la tabla, así que guarde antes sus informes. Los informes y archivos guardados quedan.",
+    ),
+    "withdraw-file": ("Its rows are not deleted: {source}.", "Sus filas no se borran: {source}."),
+    "withdraw-again": (
+        "Declared again, it goes on with the budget and with whom it protects, as the ledger keeps them.",
+        "Si se declara de nuevo, sigue con su presupuesto y con a quién protege, tal como los guarda el registro.",
+    ),
+    "withdraw-last": (
+        "It is the only table that can be asked about, and a study has at least one. Declare another one first; or change this one.",
+        "Es la única tabla por la que se puede preguntar, y un estudio tiene al menos una. Declare antes otra, o cambie esta.",
+    ),
+    "withdraw-button": ("Withdraw {table}", "Retirar {table}"),
+    "withdraw-not": ("Keep it", "Conservarla"),
+    "withdrawn": (
+        "{table} was withdrawn. What was spent on it stays spent.",
+        "{table} fue retirada. Lo gastado en ella queda gastado.",
+    ),
     "change-offer": ("Change what is declared of {table}", "Cambiar lo declarado de {table}"),
 }

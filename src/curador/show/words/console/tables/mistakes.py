@@ -60,6 +60,10 @@ TEXTS = {
         "La primera línea parece una fila: su campo {place} parece un valor. Si es una fila, dígalo; si es un encabezado, escriba abajo los nombres de todas las columnas.",
     ),
     "wrong-unit-unsaid": ("Whose is a row? Choose one.", "¿De quién es una fila? Elija."),
+    "wrong-unit-reason": (
+        "You change whom the table protects: write why. It is kept in the ledger.",
+        "Usted cambia a quién protege la tabla: escriba por qué. Queda en el registro.",
+    ),
     "wrong-groups-needed": (
         "Write a whole number from 1 on; 1 if you are not sure.",
         "Escriba un número entero desde 1; si no sabe, 1.",

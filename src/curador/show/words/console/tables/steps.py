@@ -11,6 +11,11 @@ TEXTS = {
         "The file is there. Say below how it is written, and go on.",
         "El archivo ya está. Diga abajo cómo está escrito y siga.",
     ),
+    "new-upload-declared": (
+        "The file is there, under a name of its own: a table of its name is declared already. Is it a newer version of that table? Then choose “Change” of that table instead, so that it keeps one budget.",
+        "El archivo ya está, con nombre propio: ya hay una tabla declarada con su nombre. ¿Es una versión más nueva de esa tabla? Entonces elija «Cambiar» en ella, para que conserve un solo presupuesto.",
+    ),
+    "new-because": ("Reason", "Motivo"),
     "new-upload-failed": (
         "The connection ended. Nothing was kept; choose the file again.",
         "La conexión terminó. No se guardó nada; elija el archivo de nuevo.",

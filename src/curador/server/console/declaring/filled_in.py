@@ -1,0 +1,125 @@
+"""A section of the study file as a form to change it, and what of it a form has no fields for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import date, datetime
+from typing import Any
+
+from curador.errors import InvalidParameter
+from curador.server.console.declaring.declared import BOUNDED, LISTED, Declared
+from curador.server.console.declaring.written import DATES, NUMBERS, USUAL
+
+
+def form_of(settings: Mapping[str, Any], names: list[str]) -> dict[str, str]:
+    """What a form holds for a table that is declared so; ``names`` are the columns of its source, in their order.
+
+    >>> columns = {"age": {"type": "integer", "bounds": [0, 120]}}
+    >>> made = form_of({"source": "a.csv", "unit": "row", "columns": columns}, ["id", "age"])
+    >>> made["unit"], made["type-1"], made["high-1"]
+    ('row', 'integer', '120')
+    """
+    unit = settings.get("unit", "")
+    own = unit["id"] if isinstance(unit, Mapping) else "" if unit == "row" else unit
+    limits = settings.get("contribution") or {}
+    form = {
+        **source_form(settings),
+        "unit": f"={own}" if own else "row",
+        "neighbors": str(settings.get("neighbors", "add-remove")),
+        "size": _text(settings.get("size")),
+        **{place: _text(limits.get(place)) for place in ("groups", "rows")},
+    }
+    for i, name in enumerate(names):
+        column = _column(settings.get("columns", {}).get(name))
+        if column is None:
+            continue
+        low, high = column.get("bounds") or (None, None)
+        keys = [_text(key) for key in column.get("keys") or ()] if column["type"] in LISTED else []
+        form |= {f"type-{i}": column["type"], f"low-{i}": _text(low), f"high-{i}": _text(high)}
+        form[f"keys-{i}"] = "\n".join(keys)
+    return form
+
+
+def source_form(settings: Mapping[str, Any]) -> dict[str, str]:
+    """Where the rows are and how they are written."""
+    csv = settings.get("csv") or {}
+    numbers = {way: example for example, way in NUMBERS.items()}
+    dates = {way: example for example, way in DATES.items()}
+    way = csv.get("decimal", "."), csv.get("thousands")
+    if way not in numbers:
+        raise InvalidParameter(
+            "This table's numbers are written in a way that the form has no field for.",
+            fix="Change it in the study file.",
+            code="not-in-form",
+        )
+    return {
+        "source": str(settings["source"]),
+        "header": "yes" if csv.get("header", True) else "no",
+        "names": _list(csv.get("names")),
+        "delimiter": csv.get("delimiter", USUAL["delimiter"]),
+        "encoding": csv.get("encoding", USUAL["encoding"]),
+        "numbers": numbers[way],
+        "dates": dates[csv.get("dates", "yyyy-mm-dd")],
+        "spaces": "drop" if csv.get("trim") else "keep",
+        "yes-words": _list(csv.get("yes")),
+        "no-words": _list(csv.get("no")),
+    }
+
+
+def kept(made: Declared, before: Mapping[str, Any]) -> Declared:
+    """A changed section with what the form has no fields for: steps, substitutes, trees, keys of dates."""
+    settings = dict(made.settings)
+    if "trees" in before:
+        settings["trees"] = before["trees"]
+    if "size" in before and settings["neighbors"] != "replace":
+        settings["size"] = before["size"]
+    if "csv" in settings and settings["csv"].get("decimal") == "." and "decimal" not in before.get("csv", {}):
+        settings["csv"] = {name: x for name, x in settings["csv"].items() if name != "decimal"}
+    columns = {name: dict(column) for name, column in settings["columns"].items()}
+    for name, column in columns.items():
+        known = _column(before.get("columns", {}).get(name))
+        if known is None or known["type"] != column["type"]:
+            continue
+        column |= {setting: known[setting] for setting in ("step", "nullable") if setting in known}
+        if "keys" in known and column["type"] not in LISTED:
+            column["keys"] = known["keys"]
+        if "bounds" in known and column["type"] not in BOUNDED:
+            column["bounds"] = known["bounds"]
+    return replace(made, settings={**settings, "columns": columns})
+
+
+def unit_text(settings: Mapping[str, Any]) -> str:
+    """What a section's budget protects, as the ledger records it.
+
+    >>> unit_text({"unit": "row"}), unit_text({"unit": {"id": "row"}}), unit_text({"unit": "pid"})
+    ('row', 'id: row', 'id: pid')
+    """
+    unit = settings["unit"]
+    if isinstance(unit, Mapping):
+        return f"id: {unit['id']}"
+    return "row" if unit == "row" else f"id: {unit}"
+
+
+def _column(stated: object) -> dict[str, Any] | None:
+    if isinstance(stated, str):
+        return {"type": stated}
+    return dict(stated) if isinstance(stated, Mapping) else None
+
+
+def _list(names: object) -> str:
+    """A list in one line, as it is read back; refused where a name would be taken for two."""
+    found = [str(name) for name in names] if isinstance(names, list) else []
+    if any(mark in name for name in found for mark in ",;\n"):
+        raise InvalidParameter(
+            "A name in this table's list has a comma in it.", fix="Change it in the study file.", code="not-in-form"
+        )
+    return ", ".join(found)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, datetime):
+        return value.strftime("%Y-%m-%dT%H:%M:%S")
+    if isinstance(value, date):
+        return value.isoformat()
+    return "" if value is None else str(value)
