@@ -191,6 +191,40 @@ def test_a_newer_file_keeps_the_budget(changing: Served) -> None:
     assert spent["epsilon"] == 1.0  # of one budget
 
 
+def test_what_was_typed_stays_with_its_column_in_a_file_of_another_order(changing: Served) -> None:
+    (changing.study.parent / "newer.csv").write_text("pay;extra;sex;age\n1;2;F;30\n")
+    newer = {**form(changing, "people"), "source": "newer.csv", "high-1": "110"}
+    with visitor(changing, "curator") as client:
+        shown = Fields()
+        shown.feed(client.post(CHANGE, data={**newer, "step": "columns"}).text)
+        types = {shown.found[f"of-{i}"]: shown.found.get(f"type-{i}", "") for i in range(4)}
+        assert types == {"pay": "real", "extra": "", "sex": "text", "age": "integer"}
+        assert "is changed</h2>" in client.post(CHANGE, data={**newer, "step": "write"}).text
+    columns = read_study(changing.study).tables["people"].columns
+    assert {name: column.kind.value for name, column in columns.items()} == {
+        "pay": "real",
+        "sex": "text",
+        "age": "integer",
+    }
+    assert columns["age"].bounds == (Fraction(0), Fraction(110))
+
+
+def test_a_table_whose_file_is_gone_gets_another(changing: Served) -> None:
+    """Its columns are filled in as they were declared, once there is a file to read them from."""
+    (changing.study.parent / "people.csv").rename(changing.study.parent / "there.csv")
+    with visitor(changing, "curator") as client:
+        page = client.get(CHANGE, params={"table": "people"})
+        assert (page.status_code, 'id="source-wrong"' in page.text) == (422, True)
+        shown = Fields()
+        shown.feed(page.text)
+        found = client.post(CHANGE, data={**shown.found, "source": "there.csv", "step": "columns"})
+        again = Fields()
+        again.feed(found.text)
+        assert again.found["type-2"] == "real"
+        assert "is changed</h2>" in client.post(CHANGE, data={**again.found, "step": "write"}).text
+    assert read_study(changing.study).tables["people"].columns["pay"].step is not None
+
+
 @pytest.mark.parametrize(
     ("changes", "place"),
     [

@@ -21,7 +21,7 @@ from curador.curator.study.edit import checked, rewrite, with_changed, with_entr
 from curador.curator.study.file import Study, read_study
 from curador.errors import CuradorError
 from curador.server.console.declaring.declared import KINDS, LIMITS, Around, Declared, read_declared
-from curador.server.console.declaring.filled_in import kept, unit_text
+from curador.server.console.declaring.filled_in import by_name, kept, unit_text
 from curador.server.console.declaring.told import ToldTable, told
 from curador.server.console.declaring.typed import Mistakes, Mistyped
 from curador.server.console.declaring.written import (
@@ -93,6 +93,9 @@ def stepped(visit: Visit, form: Filled, editing: Editing | None = None) -> Respo
         study = study_of(visit)
         stated = read_study(study)
         found = read_source(study, form, set() if editing else {*stated.tables}, wrong)
+        if found is not None:
+            names = [column.name for column in found.columns if column.usable]
+            form = by_name(form, names, editing.settings if editing else {})
         if found is None or form["step"] == "columns":
             return form_page(visit, form, Steps(found), wrong, editing=editing)
         around = around_of(stated, editing)

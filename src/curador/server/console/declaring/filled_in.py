@@ -10,6 +10,7 @@ from typing import Any
 from curador.errors import InvalidParameter
 from curador.server.console.declaring.declared import BOUNDED, LISTED, Declared
 from curador.server.console.declaring.written import DATES, NUMBERS, USUAL
+from curador.server.console.forms import Filled
 
 
 def form_of(settings: Mapping[str, Any], names: list[str]) -> dict[str, str]:
@@ -65,6 +66,31 @@ def source_form(settings: Mapping[str, Any]) -> dict[str, str]:
         "yes-words": _list(csv.get("yes")),
         "no-words": _list(csv.get("no")),
     }
+
+
+OF_COLUMN = ("type", "low", "high", "keys")
+"""The fields of a column, each with its number behind it."""
+
+
+def by_name(form: Filled, names: list[str], settings: Mapping[str, Any]) -> Filled:
+    """A form for these columns: what was typed stays with its column, if the source has others or in another order.
+
+    Where no column was shown before, they are filled in as they are declared.
+
+    >>> form = Filled({"of-0": "age", "type-0": "integer", "of-1": "sex", "type-1": "text"})
+    >>> moved = by_name(form, ["sex", "age"], {})
+    >>> moved["type-0"], moved["type-1"]
+    ('text', 'integer')
+    """
+    shown = {form[f"of-{i}"]: i for i in range(len(form.values)) if form[f"of-{i}"]}
+    if not shown:
+        blank = not any(form[f"type-{i}"] for i in range(len(names)))
+        return Filled({**form_of(settings, names), **form.values}, form.errors) if settings and blank else form
+    values = {name: x for name, x in form.values.items() if name.partition("-")[0] not in ("of", *OF_COLUMN)}
+    for i, name in enumerate(names):
+        if name in shown:
+            values |= {f"{field}-{i}": form[f"{field}-{shown[name]}"] for field in OF_COLUMN}
+    return Filled(values, form.errors)
 
 
 def kept(made: Declared, before: Mapping[str, Any]) -> Declared:

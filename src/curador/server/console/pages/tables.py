@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from fastapi import Query, Response
 
-from curador.curator.table import described
+from curador.curator.table import described, missing_files
 from curador.errors import CuradorError, InvalidParameter
 from curador.server.access.auth import Caller
 from curador.server.bodies import PaidQualityBody, QualityBody
@@ -39,7 +39,8 @@ async def tables(visit: Visiting, caller: Member, withdrawn: Name = "") -> Respo
 def _made(visit: Visit, role: str, withdrawn: str) -> Response:
     known = visit.serving.curator.tables
     whole = Description({name: described(table, visit.language) for name, table in known.items()}, (), visit.language)
-    shown = [_table(visit, name, about) for name, about in whole.tables.items()]
+    gone = missing_files(known)
+    shown = [{**_table(visit, name, about), "missing": gone.get(name, "")} for name, about in whole.tables.items()]
     may_ask, may_bring = role in ("curator", "analyst"), role == "curator"
     return visit.page(
         "tables.html",

@@ -13,7 +13,7 @@ TEXTS = {
     ),
     "add-remove": (
         "Protects {unit}: every answer is nearly as likely with it as without it.",
-        "Protege {unit}: toda respuesta es casi igual de probable con ello que sin ello.",
+        "Protege {unit}: toda respuesta es casi igual de probable si está que si no está.",
     ),
     "replace": (
         "Protects {unit}: every answer is nearly as likely if it is replaced by another; the number of units is public.",

@@ -1,7 +1,7 @@
 """The steps by which a table is declared."""
 
 TEXTS = {
-    "new-upload": ("Bring a file from this computer", "Traer un archivo de este computador"),
+    "new-upload": ("Bring a file from this computer", "Traer un archivo de este equipo"),
     "new-upload-hint": (
         "CSV, CSV.GZ or Parquet, up to {most}. It is sent as soon as you choose it, to the study's folder, where only the server reads it; nothing of it is read before you go on.",
         "CSV, CSV.GZ o Parquet, de hasta {most}. Se envía en cuanto lo elige, a la carpeta del estudio, donde solo lo lee el servidor; no se lee nada de él antes de que usted siga.",
