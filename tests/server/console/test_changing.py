@@ -254,6 +254,24 @@ def test_another_tables_rows_are_not_taken_over(changing: Served) -> None:
         assert ana.post("/v1/ask", json=asked).status_code == 200
 
 
+def test_files_that_the_study_declared_elsewhere_stay_there(
+    changing: Served, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """By a pattern and outside of its folder; no form can name such files anew."""
+    folder = tmp_path_factory.mktemp("elsewhere")
+    for year in (2024, 2025):
+        (folder / f"stays-{year}.csv").write_text("who,cost\nx,1\n")
+    text = f'[tables.stays]\nsource = "{folder}/stays-*.csv"\nunit = "row"\ncolumns = {{ cost = "integer" }}\n'
+    changing.study.write_text(changing.study.read_text() + text)
+    now = form(changing, "stays")
+    with visitor(changing, "curator") as client:
+        done = client.post(CHANGE, data={**now, "low-1": "0", "high-1": "9", "step": "write"})
+        assert "is changed</h2>" in done.text, done.text
+        other = client.post(CHANGE, data={**now, "source": f"{folder}/stays-2024.csv", "step": "write"})
+    assert 'id="source-wrong"' in other.text
+    assert f'source = "{folder}/stays-*.csv"' in changing.study.read_text()
+
+
 def test_what_cannot_be_changed_here_says_why(changing: Served) -> None:
     with visitor(changing, "curator") as client:
         assert "This table is public" in client.get(CHANGE, params={"table": "towns"}).text

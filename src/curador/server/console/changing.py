@@ -43,7 +43,7 @@ async def change(visit: Visiting, caller: Holder, table: Name = "") -> Response:
         try:
             wrong = Mistakes()
             form = Filled({**source_form(editing.settings), "name": table, "table": table})
-            found = read_source(study_of(visit), form, set(), wrong)
+            found = read_source(study_of(visit), form, set(), wrong, str(editing.settings["source"]))
             names = [] if found is None else [column.name for column in found.columns if column.usable]
             form = Filled({**form.values, **form_of(editing.settings, names)})
         except CuradorError as error:

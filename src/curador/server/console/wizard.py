@@ -92,7 +92,8 @@ def stepped(visit: Visit, form: Filled, editing: Editing | None = None) -> Respo
     try:
         study = study_of(visit)
         stated = read_study(study)
-        found = read_source(study, form, set() if editing else {*stated.tables}, wrong)
+        declared = str(editing.settings["source"]) if editing else ""
+        found = read_source(study, form, set() if editing else {*stated.tables}, wrong, declared)
         if found is not None:
             names = [column.name for column in found.columns if column.usable]
             form = by_name(form, names, editing.settings if editing else {})

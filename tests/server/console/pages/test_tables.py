@@ -91,6 +91,15 @@ def test_a_form_that_is_sent_twice_pays_once(misread: Served) -> None:
     assert len(misread.curator.history()) == 1
 
 
+def test_what_keeps_a_check_from_being_bought_is_said_before(served: Served) -> None:
+    with visitor(served, "curator", **{"Accept-Language": "es"}) as client:
+        assert "cuánto cuenta de una persona" in client.get(FIT, params={"table": "visits"}).text
+        assert (
+            "más de lo que queda" in client.post(FIT, data={"table": "people", "column-0": "yes", "epsilon": "50"}).text
+        )
+        assert "al menos una columna" in client.post(FIT, data={"table": "people", "epsilon": "0.1"}).text
+
+
 def test_nothing_is_charged_that_was_not_asked_for(served: Served) -> None:
     before = len(served.curator.history())
     with visitor(served, "curator") as client:

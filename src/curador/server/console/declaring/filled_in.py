@@ -9,7 +9,7 @@ from typing import Any
 
 from curador.errors import InvalidParameter
 from curador.server.console.declaring.declared import BOUNDED, LISTED, Declared
-from curador.server.console.declaring.written import DATES, NUMBERS, USUAL
+from curador.server.console.declaring.written import DATES, NUMBERS, USUAL, is_address, is_csv
 from curador.server.console.forms import Filled
 
 
@@ -47,15 +47,16 @@ def source_form(settings: Mapping[str, Any]) -> dict[str, str]:
     csv = settings.get("csv") or {}
     numbers = {way: example for example, way in NUMBERS.items()}
     dates = {way: example for example, way in DATES.items()}
-    way = csv.get("decimal", "."), csv.get("thousands")
-    if way not in numbers:
+    way, source = (csv.get("decimal", "."), csv.get("thousands")), str(settings["source"])
+    elsewhere = "://" in source and not is_address(source)
+    if way not in numbers or elsewhere or (csv and not is_csv(source)):
         raise InvalidParameter(
-            "This table's numbers are written in a way that the form has no field for.",
+            "This table's source or its numbers are written in a way that the form has no field for.",
             fix="Change it in the study file.",
             code="not-in-form",
         )
     return {
-        "source": str(settings["source"]),
+        "source": source,
         "header": "yes" if csv.get("header", True) else "no",
         "names": _list(csv.get("names")),
         "delimiter": csv.get("delimiter", USUAL["delimiter"]),

@@ -34,6 +34,15 @@ def modest(remaining: Mapping[str, Mapping[str, Any]]) -> str:
     return next((text for text in PRICES if float(text) * PART <= least), PRICES[-1])
 
 
+def affordable(cost: Mapping[str, Any], remaining: Mapping[str, Mapping[str, Any]]) -> bool:
+    """Whether a price is within what remains, as far as numbers of one kind can tell; the ledger decides.
+
+    >>> affordable({"kind": "pure", "epsilon": 0.5}, {"all": {"kind": "pure", "epsilon": 0.4}})
+    False
+    """
+    return all(float(cost.get("epsilon", 0)) <= float(one.get("epsilon", "inf")) for one in remaining.values())
+
+
 def chosen(form: Filled, columns: Sequence[str]) -> list[str]:
     """The columns that are ticked, by their places."""
     return [name for i, name in enumerate(columns) if form[f"column-{i}"]]

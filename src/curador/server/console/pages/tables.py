@@ -11,7 +11,7 @@ from curador.curator.table import described, missing_files
 from curador.errors import CuradorError, InvalidParameter
 from curador.server.access.auth import Caller
 from curador.server.bodies import PaidQualityBody, QualityBody
-from curador.server.console.declaring.fit import SURE, chosen, fits, is_fit, modest, price_of
+from curador.server.console.declaring.fit import SURE, affordable, chosen, fits, is_fit, modest, price_of
 from curador.server.console.forms import Filled, filled
 from curador.server.console.genuine import page_router
 from curador.server.console.visit import Visit, Visiting
@@ -112,6 +112,7 @@ async def _priced(visit: Visit, caller: Caller, form: Filled, status: int = 200)
         price = {
             "cost": stated_text(told["guarantee"], visit.language),
             "error": f"{max(errors):,.0f}",
+            "too_much": not affordable(told["guarantee"], told["remaining"]),
             "left": [stated_text(one, visit.language, down=True) for one in told["remaining"].values()],
         }
     except CuradorError as error:

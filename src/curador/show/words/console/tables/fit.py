@@ -33,6 +33,12 @@ TEXTS = {
         "In 95 of 100 cases. If the table has hardly more rows than that, pay more or choose fewer columns; or do not ask.",
         "En 95 de cada 100 casos. Si la tabla apenas tiene más filas que eso, pague más o elija menos columnas; o no pregunte.",
     ),
+    "fit-too-much": ("That is more than remains.", "Eso es más de lo que queda."),
+    "fit-no-column": ("Tick at least one column.", "Marque al menos una columna."),
+    "fit-no-limits": (
+        "The table does not say how much of one person counts: in how many groups, with how many rows. The curator declares that first.",
+        "La tabla no dice cuánto cuenta de una persona: en cuántos grupos y con cuántas filas. El curador lo declara primero.",
+    ),
     "fit-pay": ("Check and pay {cost}", "Revisar y pagar {cost}"),
     "fit-fits": ("Fit", "Se ajustan"),
     "fit-missing": ("Missing", "Faltan"),

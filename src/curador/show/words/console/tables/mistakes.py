@@ -32,8 +32,8 @@ TEXTS = {
         "La primera línea es una fila, así que las columnas aún no tienen nombre: escríbalos todos aquí, en su orden, entre comas.",
     ),
     "wrong-csv-delimiter": (
-        "The first line is a single field with {mark} in it: choose {mark} here.",
-        "La primera línea es un solo campo que contiene {mark}: elija {mark} aquí.",
+        "The first line is a single field with “{mark}” in it: choose “{mark}” here.",
+        "La primera línea es un solo campo que contiene «{mark}»: elija «{mark}» aquí.",
     ),
     "wrong-csv-encoding": (
         "The first line is not text in these letters: choose the other ones, or save the file as “CSV UTF-8” and bring it again.",

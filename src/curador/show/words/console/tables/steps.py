@@ -183,8 +183,8 @@ TEXTS = {
         "El archivo del estudio tal como está ahora, para quien lee tales archivos",
     ),
     "new-write-means": (
-        "Types, bounds and values can be changed later. Once something was asked, whom the table protects cannot: that is kept in the ledger.",
-        "Los tipos, límites y valores se pueden cambiar después. Una vez que se pregunte algo, a quién protege la tabla ya no: eso queda en el registro.",
+        "Types, bounds and values can be changed later. Whom the table protects is kept in the ledger from now on: to change that takes a decision, with a reason.",
+        "Los tipos, límites y valores se pueden cambiar después. A quién protege la tabla queda desde ahora en el registro: cambiarlo requiere una decisión, con un motivo.",
     ),
     "new-write-button": ("Declare {table}", "Declarar {table}"),
     "new-written": ("{table} is declared", "{table} está declarada"),
