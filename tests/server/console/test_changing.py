@@ -147,6 +147,26 @@ def test_what_the_form_has_no_fields_for_is_kept(changing: Served) -> None:
     )
 
 
+@pytest.mark.parametrize("csv", ['{ decimal = "," }', "{ header = true }"])
+def test_fractions_in_bounds_are_read_back_as_they_were(changing: Served, csv: str) -> None:
+    """Also those that somebody could take for thousands."""
+    (changing.study.parent / "doses.csv").write_text("dose,unit\n")
+    columns = 'columns = { dose = { type = "real", bounds = [0.125, 1.5] } }'
+    text = f'[tables.doses]\nsource = "doses.csv"\ncsv = {csv}\nunit = "row"\n{columns}\n'
+    changing.study.write_text(changing.study.read_text() + text)
+    before = read_study(changing.study).tables["doses"]
+    with visitor(changing, "curator") as client:
+        assert "is changed</h2>" in client.post(CHANGE, data={**form(changing, "doses"), "step": "write"}).text
+    assert read_study(changing.study).tables["doses"] == before
+
+
+@pytest.mark.parametrize("keys", ['["a ", "b"]', '["Madrid, C. de"]', '["a,", "b"]'])
+def test_values_that_the_form_would_read_otherwise_are_not_offered(changing: Served, keys: str) -> None:
+    changing.study.write_text(changing.study.read_text().replace('["F", "M"]', keys))
+    with visitor(changing, "curator") as client:
+        assert "no fields for" in client.get(CHANGE, params={"table": "people"}).text
+
+
 def test_what_was_spent_stays_spent(changing: Served) -> None:
     with changing.client("ana") as ana:
         asked = {"sql": "SELECT COUNT(*) AS n FROM people", "epsilon": "0.5"}

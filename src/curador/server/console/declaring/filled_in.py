@@ -9,6 +9,7 @@ from typing import Any
 
 from curador.errors import InvalidParameter
 from curador.server.console.declaring.declared import BOUNDED, LISTED, Declared
+from curador.server.console.declaring.typed import Mistyped, listed
 from curador.server.console.declaring.written import DATES, NUMBERS, USUAL, is_address, is_csv
 from curador.server.console.forms import Filled
 
@@ -35,10 +36,10 @@ def form_of(settings: Mapping[str, Any], names: list[str]) -> dict[str, str]:
         column = _column(settings.get("columns", {}).get(name))
         if column is None:
             continue
-        low, high = column.get("bounds") or (None, None)
-        keys = [_text(key) for key in column.get("keys") or ()] if column["type"] in LISTED else []
-        form |= {f"type-{i}": column["type"], f"low-{i}": _text(low), f"high-{i}": _text(high)}
-        form[f"keys-{i}"] = "\n".join(keys)
+        mark = NUMBERS[form["numbers"]][0]
+        low, high = (_text(end, mark) for end in column.get("bounds") or (None, None))
+        form |= {f"type-{i}": column["type"], f"low-{i}": low, f"high-{i}": high}
+        form[f"keys-{i}"] = _list(column.get("keys"), "\n") if column["type"] in LISTED else ""
     return form
 
 
@@ -50,11 +51,7 @@ def source_form(settings: Mapping[str, Any]) -> dict[str, str]:
     way, source = (csv.get("decimal", "."), csv.get("thousands")), str(settings["source"])
     elsewhere = "://" in source and not is_address(source)
     if way not in numbers or elsewhere or (csv and not is_csv(source)):
-        raise InvalidParameter(
-            "This table's source or its numbers are written in a way that the form has no field for.",
-            fix="Change it in the study file.",
-            code="not-in-form",
-        )
+        raise _not_in_form()
     return {
         "source": source,
         "header": "yes" if csv.get("header", True) else "no",
@@ -134,19 +131,30 @@ def _column(stated: object) -> dict[str, Any] | None:
     return dict(stated) if isinstance(stated, Mapping) else None
 
 
-def _list(names: object) -> str:
-    """A list in one line, as it is read back; refused where a name would be taken for two."""
-    found = [str(name) for name in names] if isinstance(names, list) else []
-    if any(mark in name for name in found for mark in ",;\n"):
-        raise InvalidParameter(
-            "A name in this table's list has a comma in it.", fix="Change it in the study file.", code="not-in-form"
-        )
-    return ", ".join(found)
+def _list(names: object, between: str = ", ") -> str:
+    """A list as it is typed; refused where it would not be read back as it is: a space at an end, a comma inside."""
+    found = [_text(name) for name in names] if isinstance(names, list) else []
+    text = between.join(found)
+    try:
+        same = listed(text) == found
+    except Mistyped:
+        same = False
+    if not same:
+        raise _not_in_form()
+    return text
 
 
-def _text(value: object) -> str:
+def _not_in_form() -> InvalidParameter:
+    return InvalidParameter(
+        "This table is declared in a way that the form has no fields for.",
+        fix="Change it in the study file.",
+        code="not-in-form",
+    )
+
+
+def _text(value: object, mark: str = ".") -> str:
     if isinstance(value, datetime):
         return value.strftime("%Y-%m-%dT%H:%M:%S")
     if isinstance(value, date):
         return value.isoformat()
-    return "" if value is None else str(value)
+    return "" if value is None else str(value).replace(".", mark) if isinstance(value, float) else str(value)

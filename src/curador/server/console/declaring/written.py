@@ -154,7 +154,7 @@ def read_source(study: Path, form: Filled, taken: set[str], wrong: Mistakes, dec
             return None
         source = str(path)
         csv = csv_settings(form, wrong) if is_csv(source) else None
-    name = _name(form, source, taken, wrong)
+    name = form["name"] if declared else _name(form, source, taken, wrong)
     if wrong:
         return None
     try:
