@@ -100,6 +100,19 @@ def test_what_keeps_a_check_from_being_bought_is_said_before(served: Served) -> 
         assert "al menos una columna" in client.post(FIT, data={"table": "people", "epsilon": "0.1"}).text
 
 
+def test_a_file_that_is_no_table_as_declared_is_said_and_costs_nothing(misread: Served) -> None:
+    """Its first line is fine in any letters; the rows are not, and nobody has read them before."""
+    lines = "sex;age;pay\n" + "Señora;30;1\n" * 50
+    (misread.study.parent / "people.csv").write_bytes(lines.encode("latin-1"))
+    form = {"table": "people", "column-0": "yes", "epsilon": "0.1", "do": "pay"}
+    for language, said in (("en", "UTF-8 or Latin-1"), ("es", "UTF-8 o Latin-1")):
+        with visitor(misread, "curator", **{"Accept-Language": language}) as client:
+            answer = client.post(FIT, data=form)
+        assert (answer.status_code, said in answer.text) == (422, True)
+        assert "change?table=people" in answer.text
+    assert not misread.curator.history()
+
+
 def test_nothing_is_charged_that_was_not_asked_for(served: Served) -> None:
     before = len(served.curator.history())
     with visitor(served, "curator") as client:

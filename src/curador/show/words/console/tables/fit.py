@@ -34,8 +34,12 @@ TEXTS = {
         "En 95 de cada 100 casos. Si la tabla apenas tiene más filas que eso, pague más o elija menos columnas; o no pregunte.",
     ),
     "fit-too-much": ("That is more than remains.", "Eso es más de lo que queda."),
-    "fit-no-column": ("Tick at least one column.", "Marque al menos una columna."),
-    "fit-no-limits": (
+    "fit-refused-field-columns": ("Tick at least one column.", "Marque al menos una columna."),
+    "fit-refused-csv-unreadable": (
+        "The file is not a table as it was declared; nothing was paid. Are its letters UTF-8 or Latin-1, is the mark between fields right, has every line as many fields as there are columns, and is one kind of line end used throughout? Windows files with € in them have to be saved as “CSV UTF-8”.",
+        "El archivo no es una tabla tal como se declaró; no se pagó nada. ¿Sus letras son UTF-8 o Latin-1, la marca entre campos es la correcta, cada línea tiene tantos campos como columnas hay y se usa un solo tipo de fin de línea? Los archivos de Windows con € deben guardarse como «CSV UTF-8».",
+    ),
+    "fit-refused-contribution-needed": (
         "The table does not say how much of one person counts: in how many groups, with how many rows. The curator declares that first.",
         "La tabla no dice cuánto cuenta de una persona: en cuántos grupos y con cuántas filas. El curador lo declara primero.",
     ),
