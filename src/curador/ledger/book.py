@@ -217,9 +217,7 @@ class Book(Registry, AccessList):
             refuse_other_data(rows, planned)
             answered = past.answered_charge(rows, key, fingerprint)
             if answered is not None:
-                # One key, one answer: another charge of this key that is not settled yet must not give a second one.
-                bound = key is None or (rows.get(REQUEST, key) or (None, None, None))[2] is not None
-                asked = (None, None) if bound else (key, fingerprint)
+                asked = (key, fingerprint)
                 return self._repeat(rows, answered, event, costs, receiver, asked, note if again is None else again, at)
             if owner is not None and (running := past.running(rows, fingerprint)) not in (None, ended):
                 for scope in () if receiver is None else self._path(receiver):
@@ -269,9 +267,11 @@ class Book(Registry, AccessList):
             if rows.get(PAID, scope, number) is None:
                 check(rows, scope, text, costs[scope])
                 owing.append(scope)
-        entry = Repeated(number, owing, [costs[scope] for scope in owing], receiver, *request, own)
-        if owing or entry.request is not None:
-            append(rows, self._key, entry, at)
+        binds = past.binds(rows, request[0], pays=bool(owing))
+        asked = request if binds else (None, None)
+        entry = Repeated(number, owing, [costs[scope] for scope in owing], receiver, *asked, own)
+        if owing or binds:
+            append(rows, self._key, entry if owing else replace(entry, note={}), at)
         rows.require(AnchorNeed.AFTER)  # the answer leaves now
         return past.charge_of(first, at, entry, True)
 

@@ -114,6 +114,7 @@ class Ledger(Protocol):
 
         ``key`` identifies one request: sent again with the same fingerprint it gets the same answer, with another
         fingerprint it is refused.  A charge that was never settled answers nothing: asking again is a new charge.
+        A key is kept with what it bought: one under which nothing was paid, as for what its receiver has, is not.
 
         ``planned`` are the registrations of the tables it will read.  They are compared within the transaction: a table
         that was renewed, reloaded or moved since is refused (code ``planned-for-other-data``), so that no charge falls

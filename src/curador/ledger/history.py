@@ -60,6 +60,18 @@ def answered_charge(rows: Rows, key: str | None, fingerprint: str | None) -> int
     return None if question is None else int(question[1])
 
 
+def binds(rows: Rows, key: str | None, *, pays: bool) -> bool:
+    """Whether a repeat binds its key: where it pays, or a charge under that key is not settled.
+
+    One key, one answer: such a charge must not give a second one.  What pays nothing under a key that bought nothing
+    leaves no trace, for anybody could send it for ever; sent again, it finds the same answer by its fingerprint.
+    """
+    if key is None:
+        return False
+    known = rows.get(REQUEST, key)
+    return pays if known is None else known[2] is None
+
+
 def running(rows: Rows, fingerprint: str | None) -> str | None:
     """The id of the charge that this question is being answered with, unless that has failed."""
     found = None if fingerprint is None else rows.get(RUNNING, fingerprint)
@@ -96,9 +108,11 @@ def charge_of(
 ) -> Charge:
     """The charge that an entry bought; with ``again``, as a later entry paid for it once more, with that one's note.
 
-    ``event`` and its ``guarantee`` are read from the entry, unless they are at hand.
+    Where that one paid nothing it has no note, and to whoever bought it the first one says all.  ``event`` and its
+    ``guarantee`` are read from the entry, unless they are at hand.
     """
     paid = entry if again is None else again
+    note = paid.note or (entry.note if paid.receiver == entry.receiver else {})
     if event is None:
         event = event_from_json(entry.event)
         guarantee = None if entry.guarantee is None else guarantee_from_json(entry.guarantee)
@@ -108,7 +122,7 @@ def charge_of(
         tuple(map(tuple, paid.costs)),
         event,
         guarantee,
-        MappingProxyType(dict(paid.note)) if paid.note else EMPTY,
+        MappingProxyType(dict(note)) if note else EMPTY,
         settled,
         again is not None,
         paid.receiver,
