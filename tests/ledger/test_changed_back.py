@@ -12,6 +12,7 @@ import pytest
 from curador.accounting.events import PureLoss
 from curador.errors import LedgerBroken
 from curador.ledger.access import Access
+from curador.ledger.anchor.decided import AS_STORED
 from curador.ledger.book import Book
 from curador.ledger.opening import open_ledger
 from curador.privacy import PureDP
@@ -46,8 +47,9 @@ def test_a_token_is_believed_only_if_a_sealed_entry_gave_it(file: Path) -> None:
     other = open_ledger(file)
     assert ledger.access(TOKEN) is not None
     forged = "cd" * 32
-    edit(file, f"INSERT INTO access VALUES ('{forged}', 'curator', '', '', NULL, 0, '', '', '', '', 0)")
+    edit(file, f"INSERT INTO access VALUES ('{forged}', 'curator', '', '', NULL, 1, '', '', '', 0)")
     assert ledger.access(forged) is None
+    assert ledger.at_once(lambda book: book.access(forged)) is None  # as whoever would exchange it
     assert [one.token for one in ledger.accesses()] == [TOKEN]
     edit(file, "UPDATE access SET role = 'reader'")
     assert ledger.access(TOKEN) == Access(TOKEN, "curator")
@@ -93,7 +95,7 @@ def sold(file: Path, scope: str, column: str, meanwhile: str) -> Book:
     ledger = open_ledger(file)
     assert ledger.balance(scope)  # read before, as by an earlier charge
     edit(file, f"UPDATE scope SET {column} = {meanwhile} WHERE name = '{scope}'")
-    ledger._sealed = lambda rows: rows  # type: ignore[method-assign]  # as if it had been there since the first charge
+    ledger._decided = AS_STORED  # as if this had been seen with the first charge
     ledger.settle(ledger.reserve(scope, PureLoss(Fraction(1))).id, b"sold")
     edit(file, f"UPDATE scope SET {column} = (SELECT {column} FROM before b WHERE b.name = scope.name)")
     edit(file, "DROP TABLE before")
@@ -118,7 +120,7 @@ def test_a_budget_that_was_made_to_last_is_found(file: Path) -> None:
     later = datetime.now(UTC) + timedelta(days=2)
     ledger = open_ledger(file, clock=lambda: later)
     edit(file, "UPDATE scope SET expires = NULL WHERE name = 'over'")
-    ledger._sealed = lambda rows: rows  # type: ignore[method-assign]
+    ledger._decided = AS_STORED
     ledger.reserve("over", TENTH)
     edit(file, f"UPDATE scope SET expires = '{(later - timedelta(days=1)).isoformat()}' WHERE name = 'over'")
     with pytest.raises(LedgerBroken, match="had ended"):

@@ -14,7 +14,7 @@ from curador.accounting.rules.costs import Cost, Rule
 from curador.errors import BudgetExceeded, InvalidParameter, LedgerBroken, NotPromised
 from curador.ledger import history as past
 from curador.ledger.access import AccessList
-from curador.ledger.anchor.decided import Decided, refuse_changed
+from curador.ledger.anchor.decided import AS_STORED, Stated, refuse_changed
 from curador.ledger.contract import Ledger, VerifyProgress
 from curador.ledger.entries import (
     Clock,
@@ -66,7 +66,7 @@ class Book(Registry, AccessList):
     Assumes: the store's transactions are atomic, serial and durable; the key is secret.
     """
 
-    def __init__(self, store: LedgerStore, key: bytes, clock: Clock = now, decided: Decided | None = None) -> None:
+    def __init__(self, store: LedgerStore, key: bytes, clock: Clock = now, decided: Stated = AS_STORED) -> None:
         self._store, self._key, self._clock, self._decided = store, key, clock, decided
         # Parents and currencies never change, but for a delta that a pure budget is given, which changes no price of
         # what it could buy: read once, they price charges before the transaction begins.
@@ -373,7 +373,7 @@ class Book(Registry, AccessList):
 
     def at_once(self, work: Callable[[Ledger], T]) -> T:
         def run(rows: Rows) -> T:
-            return work(Book(OneTransaction(rows), self._key, self._clock))
+            return work(Book(OneTransaction(rows), self._key, self._clock, self._decided.before(rows)))
 
         try:
             return self._store.read(lambda rows: run(Look(rows)))
@@ -415,10 +415,7 @@ class Book(Registry, AccessList):
 
     def _read_fixed(self, rows: Rows, scope: str) -> tuple[str | None, Filter] | None:
         row = self._row(rows, scope)
-        return (row[1], state(rows, scope, row[2])) if self._sealed(rows).get(SCOPE, scope) == row else None
-
-    def _sealed(self, rows: Rows) -> Rows:
-        return rows if self._decided is None else self._decided.at(rows)
+        return (row[1], state(rows, scope, row[2])) if self._decided.scope(rows, scope) == row else None
 
     def _row(self, rows: Rows, scope: str) -> tuple[str, str | None, str, str | None, int]:
         row = rows.get(SCOPE, scope)

@@ -145,7 +145,6 @@ class AccessGiven(Entry, kind="access"):
     charge: str = ""
     login: str = ""
     secret: str = ""
-    parent: str = ""
 
 
 @dataclass(frozen=True)

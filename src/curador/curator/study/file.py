@@ -63,13 +63,13 @@ class Study:
         return cls(tables, None, "memory:")
 
 
-def read_study(path: str | Path) -> Study:
-    """Read a study file; anything wrong with it is one clear error.
+def read_study(path: str | Path, content: str | None = None) -> Study:
+    """Read a study file, or what would be its content; anything wrong with it is one clear error.
 
     The ledger is a file next to the study unless ``[ledger]`` gives another address.
     """
     file = Path(path)
-    document = read_study_document(file)
+    document = read_study_document(file, content)
     refuse_unknown(document, SECTIONS, file.name, "section")
     ledger, keep = _ledger(file, section(document, "ledger", file.name))
     given = {kind: section(document, kind, file.name) for kind in ("groups", "analysts")}

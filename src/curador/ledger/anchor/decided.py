@@ -7,6 +7,7 @@ who may come in, and what lies above a scope, is not read from those tables.
 
 from __future__ import annotations
 
+from functools import cache, partial
 from threading import Lock
 from typing import NoReturn
 
@@ -16,14 +17,41 @@ from curador.ledger.anchor.log import Anchor
 from curador.ledger.anchor.summary import Change, apply, chained
 from curador.ledger.entries import AccessEnded, AccessGiven, Entry, Granted, Opened, Restored, Revoked, read
 from curador.ledger.stores.memory_rows import MemoryRows
-from curador.ledger.stores.rows import ENTRY, RESTORE, Head, Rows, RowTable, paged
+from curador.ledger.stores.rows import ENTRY, RESTORE, SCOPE, DbRow, Head, Rows, RowTable, paged
 
 DECISIONS: tuple[type[Entry], ...] = (Opened, Granted, Revoked, AccessGiven, AccessEnded, Restored)
 
 _KINDS = tuple(f'"kind":"{decision.kind}"' for decision in DECISIONS)
 
 
-class Decided:
+class Stated:
+    """What was decided, as the tables say it: where nobody else can write to them."""
+
+    def scope(self, rows: Rows, name: str) -> DbRow | None:
+        """The row of a scope."""
+        return rows.get(SCOPE, name)
+
+    def tokens(self, rows: Rows) -> Rows:
+        """Rows of which those of tokens are to be believed."""
+        return rows
+
+    def before(self, rows: Rows) -> Stated:
+        """What was decided before a transaction that has these rows; scopes, also what is decided in it."""
+        return self
+
+
+AS_STORED = Stated()
+
+
+class _Before(Stated):
+    def __init__(self, decided: Decided, rows: Rows) -> None:
+        self._tokens = cache(partial(decided.tokens, rows))  # asked for before anything is written
+
+    def tokens(self, rows: Rows) -> Rows:
+        return self._tokens()
+
+
+class Decided(Stated):
     """The decisions of a ledger: those that its anchor holds, and those in the sealed entries since.
 
     Guarantee: without the key nobody can make a token, revive one, or change what lies above a scope.
@@ -38,7 +66,16 @@ class Decided:
         self._following = Lock()
         self._known: tuple[Head, MemoryRows] | None = None
 
-    def at(self, rows: Rows) -> MemoryRows:
+    def scope(self, rows: Rows, name: str) -> DbRow | None:
+        return self._at(rows).get(SCOPE, name)
+
+    def tokens(self, rows: Rows) -> Rows:
+        return self._at(rows)
+
+    def before(self, rows: Rows) -> Stated:
+        return _Before(self, rows)
+
+    def _at(self, rows: Rows) -> MemoryRows:
         """What was decided up to the end of a history at least: rows of scopes and tokens, and no balances.
 
         Fails: LedgerBroken if an entry does not carry its seal.

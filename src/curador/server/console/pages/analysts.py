@@ -17,15 +17,16 @@ from typing import Annotated, Any
 from fastapi import Path, Response
 from markupsafe import Markup
 
-from curador import Access, Balance, Curator
+from curador import Access, Balance, Curator, Decision
 from curador.curator.naming import ANALYST, normal
 from curador.errors import CuradorError, InvalidParameter
 from curador.ledger.contract import Registration
 from curador.server.access.auth import Caller
+from curador.server.access.passwords import signs_in
 from curador.server.bodies import EndBody, GrantBody, RevokeBody, TokenBody
 from curador.server.console.forms import Filled, amount, filled
 from curador.server.console.genuine import page_router
-from curador.server.console.pages.overview import share
+from curador.server.console.pages.overview import day, share
 from curador.server.console.sign import START
 from curador.server.console.visit import Visit, Visiting
 from curador.server.gate.problems import status_of
@@ -82,10 +83,6 @@ def handle(name: str) -> str:
     '24d4b96f58da6d4a'
     """
     return sha256(name.encode()).hexdigest()[:16]
-
-
-def day(end: datetime | None) -> str:
-    return "" if end is None else f"{end:%Y-%m-%d}"
 
 
 def _tied(curator: Curator) -> dict[str, Registration]:
@@ -155,7 +152,7 @@ def _all(
             *((one.name, one.name) for one in found if one.kind != "analyst"),
         ],
         people=[("", visit.say("analysts.choose")), *((one.name, one.name) for one in found if one.kind != "group")],
-        accesses=_doors(curator.ledger.accesses(), caller),
+        accesses=_doors(visit, curator.ledger.accesses(), caller),
         holder=caller.role == "curator",
     )
 
@@ -178,12 +175,17 @@ def _one(visit: Visit, caller: Caller, address: str, status: int = 200, **forms:
         was=_was(found.balance),
         asks=_asked_for(found.balance),
         charges=list(reversed(curator.history(found.name, last=NEWEST))),
-        decisions=[one for one in reversed(curator.decisions(found.name)) if one.scope],
-        accesses=_doors([one for one in curator.ledger.accesses() if one.who == found.name], caller),
+        decisions=[_decided(visit, one) for one in reversed(curator.decisions(found.name)) if one.scope],
+        accesses=_doors(visit, [one for one in curator.ledger.accesses() if one.who == found.name], caller),
         holder=caller.role == "curator",
         raising=forms.get("raising", Filled()),
         closing=forms.get("closing", Filled()),
     )
+
+
+def _decided(visit: Visit, one: Decision) -> tuple[Decision, str, str]:
+    said = visit.say(f"ledger.decided-{one.kind}", scope=one.scope)
+    return one, said, visit.amount(one.budget) if one.budget else ""
 
 
 def _kinds(visit: Visit) -> list[tuple[str, str]]:
@@ -288,6 +290,8 @@ def _unchanged(curator: Curator, name: str, was: str, new: bool) -> None:
     now = curator.ledger.balance(scope) if scope in curator.ledger else None
     if new and now is not None:
         raise refused("This analyst has a budget already.", "Raise it on the analyst's page.", "analyst-exists")
+    if new and signs_in(curator.ledger, normal(name.strip())) is not None:
+        raise refused("Somebody else signs in by this name.", "Choose another name.", "name-of-login")
     if not new and _was(now) != was:
         raise refused(
             "This budget was changed since the page was opened.",
@@ -329,12 +333,10 @@ class AccessView:
         return day(self.access.expires)
 
 
-def _doors(found: Sequence[Access], caller: Caller) -> list[AccessView]:
+def _doors(visit: Visit, found: Sequence[Access], caller: Caller) -> list[AccessView]:
     """What opens, or once did: what is open first; sessions are counted with what began them."""
     now = datetime.now(UTC)
-    begun: Mapping[str, int] = {
-        one.token: sum(s.parent == one.token and s.open_at(now) for s in found) for one in found if not one.parent
-    }
+    begun = visit.serving.sessions.open_at(now)
 
     def states() -> Iterator[AccessView]:
         for one in found:
