@@ -264,7 +264,7 @@ class Book(Registry, AccessList):
         owing: list[str] = []
         for scope in () if receiver is None else self._path(receiver):
             text = self._open_definition(rows, scope)
-            if rows.get(PAID, scope, number) is None:
+            if not past.has_paid(rows, self._key, scope, number):
                 check(rows, scope, text, costs[scope])
                 owing.append(scope)
         binds = past.binds(rows, request[0], pays=bool(owing))

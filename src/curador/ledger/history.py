@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from functools import singledispatch
 from types import MappingProxyType
 
 from curador.accounting.events import Event, event_from_json
-from curador.errors import InvalidParameter
+from curador.errors import InvalidParameter, LedgerBroken
 from curador.ledger.entries import (
     Entry,
     Granted,
@@ -20,8 +21,10 @@ from curador.ledger.entries import (
     Reserved,
     Restored,
     Revoked,
+    genesis,
     plain,
     read,
+    seal,
 )
 from curador.ledger.records import EMPTY, Charge, Charges, Decision
 from curador.ledger.stores.rows import (
@@ -31,9 +34,11 @@ from curador.ledger.stores.rows import (
     ENTRY,
     FORMER,
     NAMED,
+    PAID,
     PROMISED,
     QUESTION,
     REQUEST,
+    RESTORE,
     RUNNING,
     Rows,
     row_of,
@@ -58,6 +63,31 @@ def answered_charge(rows: Rows, key: str | None, fingerprint: str | None) -> int
             return int(request[2])
     question = None if fingerprint is None else rows.get(QUESTION, fingerprint)
     return None if question is None else int(question[1])
+
+
+def has_paid(rows: Rows, key: bytes, scope: str, number: int) -> bool:
+    """Whether a scope has paid for a charge: by an entry that carries its seal, whatever the row says.
+
+    Who has paid gets the answer for nothing, and nothing is written: a row made by hand for a moment would be unseen.
+
+    Fails: LedgerBroken for a row that no entry made.
+    """
+    row = rows.get(PAID, scope, number)
+    if row is None:
+        return False
+    stored, before = rows.get(ENTRY, row[2]), rows.get(ENTRY, row[2] - 1)  # numbers are left out before restores alone
+    if stored is not None:
+        last, line = genesis(key) if before is None else bytes(before[3]), stored[-1]
+        if hmac.compare_digest(seal(key, last, row[2], line), bytes(stored[3])):
+            entry, _ = read(line)
+            if isinstance(entry, Reserved | Repeated) and entry.charge == number and scope in entry.scopes:
+                return True
+    raise LedgerBroken(
+        f"This ledger was changed by another program: no entry says that {scope!r} has paid for charge {number}.",
+        fix=RESTORE,
+        code="ledger-tampered",
+        facts={"table": PAID.name},
+    )
 
 
 def binds(rows: Rows, key: str | None, *, pays: bool) -> bool:

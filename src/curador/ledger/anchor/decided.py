@@ -8,13 +8,14 @@ who may come in, and what lies above a scope, is not read from those tables.
 from __future__ import annotations
 
 from functools import cache, partial
+from itertools import takewhile
 from threading import Lock
 from typing import NoReturn
 
 from curador.errors import LedgerBroken
 from curador.forks import after_fork
 from curador.ledger.anchor.log import Anchor
-from curador.ledger.anchor.summary import Change, apply, chained
+from curador.ledger.anchor.summary import Change, apply, chained, not_following
 from curador.ledger.entries import AccessEnded, AccessGiven, Entry, Granted, Opened, Restored, Revoked, read
 from curador.ledger.stores.memory_rows import MemoryRows
 from curador.ledger.stores.rows import ENTRY, RESTORE, SCOPE, DbRow, Head, Rows, RowTable, paged
@@ -81,15 +82,36 @@ class Decided(Stated):
         Fails: LedgerBroken if an entry does not carry its seal.
         """
         with self._following:
-            head, known = self._known or self._anchored()
-            for sequence, charges, at, mac, line in chained(paged(rows, ENTRY, (head.sequence,)), self._key, head.mac):
-                if any(kind in line for kind in _KINDS):  # a note may hold such a text, too
-                    entry, _ = read(line)
-                    if isinstance(entry, DECISIONS):
-                        apply(Change(((sequence, line, entry),), {}), known)
-                head = Head(sequence, charges, mac, at)
-            self._known = head, known  # a decision that was followed twice, after an interrupt, is the same
-            return known
+            try:
+                return self._followed(rows)
+            except LedgerBroken:  # the history may have been put back since: all of it is followed again
+                if self._known is None:
+                    raise
+                self._known = None
+                return self._followed(rows)
+
+    def _followed(self, rows: Rows) -> MemoryRows:
+        """What was decided; kept for the next time is what was committed, which a transaction that fails is not."""
+        head, known = self._known or self._anchored()
+        if head.sequence == rows.begun.sequence and head.mac != rows.begun.mac:
+            raise not_following(head.sequence)
+        if head.sequence < rows.begun.sequence:
+            head = self._follow(rows, head, known, rows.begun.sequence)
+        self._known = head, known  # a decision that was followed twice, after an interrupt, is the same
+        if head.sequence < rows.head.sequence:  # what others decided in the same transaction, before
+            known = known.copy()
+            self._follow(rows, head, known, rows.head.sequence)
+        return known
+
+    def _follow(self, rows: Rows, head: Head, known: MemoryRows, last: int) -> Head:
+        newer = takewhile(lambda row: row[0] <= last, paged(rows, ENTRY, (head.sequence,)))
+        for sequence, charges, at, mac, line in chained(newer, self._key, head.mac):
+            if any(kind in line for kind in _KINDS):  # a note may hold such a text, too
+                entry, _ = read(line)
+                if isinstance(entry, DECISIONS):
+                    apply(Change(((sequence, line, entry),), {}), known)
+            head = Head(sequence, charges, mac, at)
+        return head
 
     def _anchored(self) -> tuple[Head, MemoryRows]:
         found = self._anchor.read()

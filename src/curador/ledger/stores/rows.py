@@ -143,9 +143,12 @@ class AnchorNeed(Enum):
 
 
 class Rows(Protocol):
-    """The rows of a ledger within one transaction."""
+    """The rows of a ledger within one transaction, which began when the history ended with ``begun``."""
 
     head: Head
+
+    @property
+    def begun(self) -> Head: ...
 
     def get(self, table: RowTable, *key: DbValue) -> DbRow | None:
         """The row with this primary key."""

@@ -158,6 +158,8 @@ class SqlStore(ABC):
         def answer(database: Database) -> T:
             rows = ReadView(database, self._head(database), self.prefix)
             self._require_continued(rows, known, mark)
+            if known == self._known and (known[0] is None or known[0].sequence < rows.head.sequence):
+                self._known = rows.head, mark  # also what was only read must stay
             result = query(rows)
             if rows.depends > self.anchor.reached and mark is not None:
                 # It may have been settled by a process that has not marked it yet.
