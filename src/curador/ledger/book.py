@@ -332,9 +332,9 @@ class Book(Registry, AccessList):
 
         return self._store.read(read_answer)
 
-    def charge(self, charge: str) -> Charge:
+    def charge(self, charge: str, scope: str | None = None) -> Charge:
         number = past.number_of(charge)
-        return self._store.read(lambda rows: past.bought(rows, number))
+        return self._store.read(lambda rows: past.bought(rows, number, scope))
 
     def history(
         self, scope: str | None = None, *, last: int | None = past.PAGE, before: Charge | None = None

@@ -153,8 +153,11 @@ class Ledger(Protocol):
         """The bytes that a charge was settled with; None if it never was."""
         ...
 
-    def charge(self, charge: str) -> Charge:
-        """A charge by its id, as it was bought; InvalidParameter if there is none (code ``charge-unknown``)."""
+    def charge(self, charge: str, scope: str | None = None) -> Charge:
+        """A charge by its id, as it was bought; with ``scope``, as it fell on that one, which may have been later.
+
+        Fails: InvalidParameter if there is none (code ``charge-unknown``).
+        """
         ...
 
     def history(self, scope: str | None = None, *, last: int | None = PAGE, before: Charge | None = None) -> Charges:

@@ -161,14 +161,18 @@ def charge_of(
     )
 
 
-def bought(rows: Rows, number: int) -> Charge:
-    """A charge as it was bought; refused if there is none."""
-    _, sequence, _, _ = rows.get(CHARGE, number) or (None, 0, None, None)
-    if not sequence:
+def bought(rows: Rows, number: int, scope: str | None = None) -> Charge:
+    """A charge as it was bought, or as it fell on a scope; refused if there is none."""
+    found = rows.get(CHARGE, number) if scope is None else rows.get(PAID, scope, number)
+    if found is None:
         raise unknown_charge(str(number))
+    sequence = found[1] if scope is None else found[2]
     entry, at = read(row_of(rows, ENTRY, sequence)[-1])
+    settled = rows.get(ANSWER, number) is not None
+    if isinstance(entry, Repeated):
+        return charge_of(reserved(rows, number), at, entry, settled, sequence)
     assert isinstance(entry, Reserved)
-    return charge_of(entry, at, None, rows.get(ANSWER, number) is not None, sequence)
+    return charge_of(entry, at, None, settled, sequence)
 
 
 def stored_answer(rows: Rows, number: int) -> bytes:
