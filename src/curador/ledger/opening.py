@@ -113,6 +113,7 @@ def restore_ledger(
             return None if known is None else head
 
         _anchor_anew(store, store.write(append_restore))
+        _watch(store, key)
     except BaseException:
         store.close()
         raise
@@ -154,6 +155,16 @@ def _check(store: SqlStore, key: bytes) -> None:
     since, end = store.read(check_rows, long=True)
     if end.sequence - since.sequence >= WORTH_NOTING:
         store.anchor.note_verified(end)
+    _watch(store, key)
+
+
+def _watch(store: SqlStore, key: bytes) -> None:
+    def compare(rows: Rows) -> None:
+        anchored = store.anchor.read()
+        assert anchored is not None
+        compare_state(rows, key, *anchored)
+
+    store.watch(compare)
 
 
 def _went_apart(copy: Rows, newest: Head, marks: Iterable[Head]) -> bool:

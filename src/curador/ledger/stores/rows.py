@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 from curador.errors import LedgerBroken
 
-UNSURE = "nothing was drawn; a charge that was already written stays spent"
+UNSURE = "nothing was released; a charge that was already written stays spent"
 """The cost of a failed write: it may have been committed before it failed."""
 
 RESTORE = "Find out why; then restore it as docs/how-to/restore-a-ledger.md says."

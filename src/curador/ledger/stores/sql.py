@@ -101,6 +101,8 @@ class SqlStore(ABC):
     def __init__(self, anchor: Anchor) -> None:
         self.anchor = anchor
         self.checking = False  # until its opening has compared it with the anchor, or taken an older copy into use
+        self._compare: Callable[[Rows], None] | None = None
+        self._unmarkable = False  # whether the last mark failed
         # The last head seen here, and the newest mark that its history is known to contain.
         self._known: tuple[Head | None, Head | None] = None, None
         self._translating = TranslatedErrors(self._translated)
@@ -147,6 +149,10 @@ class SqlStore(ABC):
     def damage(self) -> str | None: ...
 
     # -- the store
+
+    def watch(self, compare: Callable[[Rows], None]) -> None:
+        """From now on ``compare`` balances with the anchor where the database may have been written past this class."""
+        self._compare = compare
 
     def write(self, transaction: Callable[[Rows], T], need: AnchorNeed | None = None) -> T:
         result: T = self._group.run(transaction, need)
@@ -204,6 +210,8 @@ class SqlStore(ABC):
         cache = self._recall(before)
         rows = UnitOfWork(database, before, cache, self.prefix)
         self._require_continued(rows, self._known, mark)
+        if self._unmarkable and not answers:  # nothing is sold whose answer could not leave
+            self._mark(before, self._since(rows, mark))
         marked = self._begin_mark(before, self._since(rows, mark), quick) if answers else None
         try:
             for job in batch:
@@ -286,7 +294,9 @@ class SqlStore(ABC):
 
     def _mark(self, head: Head, entries: Newer) -> Head:
         start = time.perf_counter()
+        self._unmarkable = True  # stays so if it fails
         newest = self.anchor.mark(head, entries)
+        self._unmarkable = False
         self._syncs.append(time.perf_counter() - start)
         return newest
 
