@@ -50,6 +50,7 @@ from curador.ledger.stores.rows import (
     LedgerStore,
     Rows,
     T,
+    as_bytes,
 )
 from curador.ledger.verify import verify_rows
 from curador.numbers import Number, probability, whole
@@ -328,7 +329,7 @@ class Book(Registry, AccessList):
             if row is None:
                 return None
             rows.depends_on(found[1])  # it may have been settled by a process that has not written its mark yet
-            return bytes(row[1])
+            return as_bytes(row[1])
 
         return self._store.read(read_answer)
 

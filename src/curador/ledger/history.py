@@ -26,6 +26,7 @@ from curador.ledger.entries import (
     read,
     seal,
 )
+from curador.ledger.posting import promise_digest
 from curador.ledger.records import EMPTY, Charge, Charges, Decision
 from curador.ledger.stores.rows import (
     ANSWER,
@@ -41,6 +42,7 @@ from curador.ledger.stores.rows import (
     RESTORE,
     RUNNING,
     Rows,
+    as_bytes,
     row_of,
 )
 from curador.privacy import Guarantee, guarantee_from_json
@@ -77,8 +79,8 @@ def has_paid(rows: Rows, key: bytes, scope: str, number: int) -> bool:
         return False
     stored, before = rows.get(ENTRY, row[2]), rows.get(ENTRY, row[2] - 1)  # numbers are left out before restores alone
     if stored is not None:
-        last, line = genesis(key) if before is None else bytes(before[3]), stored[-1]
-        if hmac.compare_digest(seal(key, last, row[2], line), bytes(stored[3])):
+        last, line = genesis(key) if before is None else as_bytes(before[3]), stored[-1]
+        if hmac.compare_digest(seal(key, last, row[2], line), as_bytes(stored[3])):
             entry, _ = read(line)
             if isinstance(entry, Reserved | Repeated) and entry.charge == number and scope in entry.scopes:
                 return True
@@ -177,7 +179,7 @@ def bought(rows: Rows, number: int, scope: str | None = None) -> Charge:
 
 def stored_answer(rows: Rows, number: int) -> bytes:
     """The answer of a charge that has one."""
-    return bytes(row_of(rows, ANSWER, number)[1])
+    return as_bytes(row_of(rows, ANSWER, number)[1])
 
 
 def number_of(charge: str) -> int:
@@ -263,7 +265,8 @@ def decisions(rows: Rows) -> Iterator[Decision]:
 
 def ever_promised(rows: Rows, scopes: Collection[str], budget: Guarantee) -> bool:
     """Whether the budget of one of these scopes was ever exactly this one."""
-    return any(rows.get(PROMISED, scope, plain(budget.to_json())) is not None for scope in scopes)
+    wanted = promise_digest(plain(budget.to_json()))
+    return any(rows.get(PROMISED, scope, wanted) is not None for scope in scopes)
 
 
 def scopes_of(rows: Rows, table: str) -> tuple[str, ...]:

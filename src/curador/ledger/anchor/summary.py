@@ -32,6 +32,7 @@ from curador.ledger.stores.rows import (
     Head,
     Rows,
     RowTable,
+    as_bytes,
     row_of,
 )
 
@@ -169,9 +170,9 @@ def chained(entries: Iterable[DbRow], key: bytes, after: bytes) -> Iterator[DbRo
     Fails: LedgerBroken at the first that does not carry the right seal.
     """
     for sequence, charges, at, mac, line in entries:
-        if not hmac.compare_digest(seal(key, after, sequence, line), bytes(mac)):
+        if line is None or not hmac.compare_digest(seal(key, after, sequence, line), as_bytes(mac)):
             raise not_following(sequence)
-        after = bytes(mac)
+        after = as_bytes(mac)
         yield sequence, charges, at, after, line
 
 

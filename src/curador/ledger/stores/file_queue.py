@@ -57,6 +57,7 @@ class FileQueue:
     def __init__(self, path: Path) -> None:
         self._reopened = ReopenedFile(path, os.O_RDWR | os.O_CREAT)
         self._file = -1
+        self._passed = 0  # tickets below this were waited for in vain
 
     def leaving(self) -> Callable[[], object]:
         """What ends a turn, to be called first thing in ``finally``.
@@ -78,7 +79,7 @@ class FileQueue:
     def wait(self) -> int:
         """Wait for this writer's turn, which lasts until it leaves; the ticket number.
 
-        Whoever has waited for too long goes on out of turn.
+        Whoever has waited for too long goes on out of turn, and waits for none of those before it again.
         """
         number = 0
         if _TRY is None:
@@ -90,8 +91,11 @@ class FileQueue:
             patiently(partial(take, _range(fcntl.F_WRLCK, number + 1)))
             os.pwrite(self._file, (number + 1).to_bytes(8, "little"), 0)
             take(_DRAWN)
-            if number:
-                patiently(partial(take, _range(fcntl.F_RDLCK, 1, number)))  # had when all lower numbers are free
+            if (before := number - self._passed) > 0:
+                try:  # had when all lower numbers are free
+                    patiently(partial(take, _range(fcntl.F_RDLCK, self._passed + 1, before)))
+                except TimeoutError:
+                    self._passed = number
         return number
 
     def close(self) -> None:

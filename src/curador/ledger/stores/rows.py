@@ -197,6 +197,20 @@ class Rows(Protocol):
         ...
 
 
+def as_bytes(value: DbValue) -> bytes:
+    """The bytes of a row.
+
+    Fails: LedgerBroken where there are none: another program has removed them.
+    """
+    if not isinstance(value, bytes | bytearray | memoryview):
+        raise LedgerBroken(
+            "This ledger was changed by another program: a seal or an answer is missing.",
+            fix=RESTORE,
+            code="ledger-tampered",
+        )
+    return bytes(value)
+
+
 def row_of(rows: Rows, table: RowTable, *key: DbValue) -> DbRow:
     """A row that must be there.
 

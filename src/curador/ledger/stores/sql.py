@@ -17,6 +17,7 @@ from curador.ledger.anchor.summary import Newer, OwnEntries, StoredEntries
 from curador.ledger.entries import Sealed
 from curador.ledger.stores.group_commit import GroupCommit, Job
 from curador.ledger.stores.rows import (
+    ANSWER,
     ENTRY,
     FORMAT,
     HEAD,
@@ -27,6 +28,7 @@ from curador.ledger.stores.rows import (
     Rows,
     RowTable,
     T,
+    as_bytes,
     paged,
 )
 from curador.ledger.stores.unit_of_work import (
@@ -57,7 +59,8 @@ def create(table: RowTable, types: Mapping[type, str], options: str = "", prefix
     >>> create(QUESTION, {int: "INTEGER", str: "TEXT"}, " STRICT")
     'CREATE TABLE question (fingerprint TEXT, charge INTEGER, PRIMARY KEY (fingerprint)) STRICT'
     """
-    columns = [f"{name} {types[kind]}" for name, kind in table.columns]
+    needed = " NOT NULL" if table in (ENTRY, ANSWER, HEAD) else ""
+    columns = [f"{name} {types[kind]}{needed}" for name, kind in table.columns]
     keys = ", ".join(table.names[: table.key])
     check = [] if table.check is None else [f"CHECK ({table.check.sql})"]
     return f"CREATE TABLE {prefix}{table.name} ({', '.join([*columns, f'PRIMARY KEY ({keys})', *check])}){options}"
@@ -240,13 +243,16 @@ class SqlStore(ABC):
                 fix="Check its address.",
                 code="ledger-format-unknown",
             )
-        if bytes(row[2]) != genesis:
+        if as_bytes(row[2]) != genesis:
             raise LedgerBroken("The key of this ledger is another ledger's.", fix=RESTORE, code="ledger-key-mismatch")
         self._genesis = genesis
 
     def _head(self, database: Database) -> Head:
         row = database.execute(self._read_head, ()).fetchone()
-        return Head(0, 0, self._genesis) if row is None else Head(*row)
+        if row is None:
+            return Head(0, 0, self._genesis)
+        head = Head(*row)
+        return head if type(head.mac) is bytes else head._replace(mac=as_bytes(head.mac))
 
     def _newest(self) -> Head | None:
         return self.anchor.newest() if self.checking else None
@@ -312,7 +318,7 @@ class SqlStore(ABC):
 def contains(rows: Rows, head: Head) -> bool:
     """Whether a history has this entry, by its seal; the beginning is in every history."""
     entry = rows.get(ENTRY, head.sequence)
-    return head.sequence == 0 or (entry is not None and bytes(entry[3]) == head.mac)
+    return head.sequence == 0 or (entry is not None and as_bytes(entry[3]) == head.mac)
 
 
 def _lost(end: Head, seen: Head) -> LedgerBroken:
