@@ -136,3 +136,17 @@ def test_what_another_bought_first_is_shown_to_whoever_pays_for_it_too(served: S
     assert places[0].partition("?")[0] == places[1].partition("?")[0]
     assert answer.status_code == 200
     assert "charge" in answer.text
+
+
+def test_a_link_to_what_a_restored_ledger_has_forgotten_costs_readers_nothing(served: Served) -> None:
+    charge = own(served)
+    kept = served.give("reader", label="a link", charge=charge)
+    lost = served.give("reader", label="made since the backup", charge="123456")
+    with visitor(served, "reader") as client:
+        shown = client.get("/console/releases")
+        assert (shown.status_code, f'releases/{charge}"' in shown.text) == (200, True)
+        assert client.get("/console/overview").status_code == 200
+    with served.client("reader") as client:
+        assert "123456" not in client.get("/v1/public").json()["releases"]
+        assert charge in client.get("/v1/public").json()["releases"]
+        assert [client.get(f"/v1/public/{link}").status_code for link in (kept, lost)] == [200, 404]

@@ -25,7 +25,7 @@ from curador.server.console.questions.pricing import CONFIDENCES
 from curador.server.console.questions.showing import Showing, budget_of_charge, showing
 from curador.server.console.visit import HEADERS, Visit, Visiting
 from curador.server.routes import releases as api
-from curador.server.routes.releases import Id, LinkBody, opened, public_ids, seen
+from curador.server.routes.releases import Id, LinkBody, opened, public_charges, seen
 from curador.server.service import Anyone, Holder
 from curador.show.explain import guarantee_text
 from curador.show.report.fragments import fragment
@@ -118,9 +118,10 @@ async def public_file(secret: Secret, kind: File, visit: Visiting, name: Chosen 
 
 def _listed(visit: Visit, caller: Caller) -> Response:
     curator = visit.serving.curator
-    open_ones = public_ids(curator)
+    public = public_charges(curator)
+    open_ones = {one.id for one in public}
     if caller.role == "reader":
-        charges = [curator.ledger.charge(id) for id in sorted(open_ones, key=int)]
+        charges = public
     else:
         found = curator.received(caller.who, last=NEWEST)
         charges = [one for one in found if one.settled and "training" not in one.note]  # models have pages of their own
