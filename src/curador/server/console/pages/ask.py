@@ -13,7 +13,6 @@ from fastapi import Query, Response
 from markupsafe import Markup
 
 from curador.errors import CuradorError
-from curador.numbers import shown_down
 from curador.server.access.auth import Caller
 from curador.server.bodies import AskBody, QuestionBody
 from curador.server.console.forms import Filled, filled
@@ -178,7 +177,7 @@ def _slider(left: float) -> dict[str, Any]:
         "low": high - 200,
         "high": high,
         "least": f"{10 ** (high / 100 - 2):.1g}",
-        "most": shown_down(most, 2),
+        "most": f"{math.floor(1000 * most) / 1000 or most:.3g}",
         "all": left <= LARGEST,
     }
 
