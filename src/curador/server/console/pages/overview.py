@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import accumulate
 
 from fastapi import Response
@@ -15,6 +15,7 @@ from curador import Balance, Charge, Curator, count, within
 from curador.accounting.rules.costs import Cost, Rule
 from curador.curator.budgets import POPULATION
 from curador.curator.naming import ANALYST
+from curador.curator.table import missing_files
 from curador.errors import CuradorError
 from curador.server.access.auth import Caller
 from curador.server.console.genuine import page_router
@@ -55,7 +56,7 @@ class BudgetView:
 
     @property
     def ends(self) -> str:
-        return "" if self.balance.expires is None else f"{self.balance.expires:%Y-%m-%d}"
+        return day(self.balance.expires)
 
 
 NEXT: dict[str, tuple[tuple[str, str], ...]] = {
@@ -77,12 +78,14 @@ async def overview(visit: Visiting, caller: Anyone) -> Response:
     curator = visit.serving.curator
     if caller.role == "reader":
         public = await visit.serving.work(lambda: len(public_ids(curator)))
-        return visit.page("overview.html", budgets=[], fits=[], analysts=None, public=public, next=NEXT["reader"])
+        return visit.page(
+            "overview.html", budgets=[], fits=[], analysts=None, public=public, next=NEXT["reader"], missing=[]
+        )
     return await visit.serving.work(lambda: _made(visit, caller, curator))
 
 
 def _made(visit: Visit, caller: Caller, curator: Curator) -> Response:
-    charges = curator.history(caller.who, last=NEWEST)
+    charges = curator.received(caller.who, last=NEWEST)
     own = caller.who is not None
     balances = (curator.budget(caller.who),) if own else curator.budgets()
     return visit.page(
@@ -92,7 +95,19 @@ def _made(visit: Visit, caller: Caller, curator: Curator) -> Response:
         analysts=None if own else _analysts(visit, curator),
         public=None,
         next=NEXT[caller.role],
+        shared=curator.scopes.shared and len(curator.tables) > 1,
+        missing=list(missing_files(curator.tables).items()),
+        may_mend=caller.role == "curator",
     )
+
+
+def day(end: datetime | None) -> str:
+    """The last day on which something may be done, as it was chosen: what ends at midnight ends with the day before.
+
+    >>> day(datetime(2027, 1, 1, tzinfo=UTC)), day(datetime(2026, 12, 31, 12, tzinfo=UTC)), day(None)
+    ('2026-12-31', '2026-12-31', '')
+    """
+    return "" if end is None else f"{end - timedelta(microseconds=1):%Y-%m-%d}"
 
 
 # ---- budgets ---------------------------------------------------------------------------------------------------------
@@ -169,7 +184,8 @@ def _by_whom(visit: Visit, balance: Balance, paid: Sequence[tuple[Charge, Cost]]
 
 def _fitting(visit: Visit, curator: Curator, caller: Caller) -> Iterator[tuple[str, int]]:
     """A sentence for each table, and the error it speaks of."""
-    private = [name for name, table in curator.tables.items() if not table.public]
+    gone = missing_files(curator.tables)
+    private = [name for name, table in curator.tables.items() if not table.public and name not in gone]
     for name in private[:MOST_TABLES]:
         question = curator.table(name).aggregate(n=count())
         fits = 0

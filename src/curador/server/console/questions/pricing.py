@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from curador.errors import InvalidParameter
 from curador.server.bodies import QuestionBody
-from curador.server.console.forms import Filled, amount
+from curador.server.console.forms import Filled, amount, number_text
 
 CONFIDENCES = ("0.8", "0.9", "0.95", "0.99")
 """Of intervals, as pages offer them."""
@@ -78,14 +77,12 @@ def place_of(error: Any) -> str:
 
 
 def _number(text: str, place: str) -> str:
-    """A positive number as it is asked with; with a decimal comma too, where that can mean nothing else.
+    """A positive number as it is asked with.
 
     >>> _number(" 0,05 ", "epsilon"), _number("1/10", "epsilon"), _number("", "delta")
     ('0.05', '1/10', '')
     """
-    plain = text.strip()
-    if re.fullmatch(r"0,\d+|\d+,(\d{1,2}|\d{4,})", plain, re.ASCII):
-        plain = plain.replace(",", ".")
+    plain = number_text(text)
     if plain:
         amount(plain, place)
     return plain

@@ -1,11 +1,23 @@
 // What makes the page of questions live.  Without it every button still works.
 const form = document.getElementById("ask") || document.querySelector("form[data-pays]");
 
+// Whoever comes back from an answer finds the question that was asked: its parts go into this entry of the history.
+function keep() {
+  if (form.id !== "ask") return;
+  const asked = new URLSearchParams();
+  for (const name of ["sql", "epsilon", "delta", "confidence"]) {
+    const field = form.elements[name];
+    if (field && field.value) asked.set(name, field.value);
+  }
+  history.replaceState(null, "", `${location.pathname}?${asked}`);
+}
+
 // While an answer is waited for, the page says so. That one click pays once is seen to by console.js and by the form's key.
 if (form) {
   const status = form.querySelector("[data-working]");
   form.addEventListener("submit", (event) => {
     if (event.submitter && event.submitter.value !== "pay") return;
+    keep();
     if (status) status.textContent = status.dataset.working;
   });
   window.addEventListener("pageshow", () => {
@@ -29,7 +41,11 @@ for (const holder of document.querySelectorAll("[data-slides]")) {
     if (priced) priced.checked = true;
     say();
   });
-  number.addEventListener("input", follow);
+  number.addEventListener("input", () => {
+    const priced = form && form.querySelector('input[name="by"][value="epsilon"]');
+    if (priced) priced.checked = true;
+    follow();
+  });
   follow();
   holder.hidden = false;
 }

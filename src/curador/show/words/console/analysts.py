@@ -30,7 +30,7 @@ TEXTS = {
     ),
     "group-of": ("group of {n}", "grupo de {n}"),
     "in-group": ("in {group}", "en {group}"),
-    "ends": ("It ends before {day}, UTC.", "Termina antes del {day}, UTC."),
+    "ends": ("Its last day is {day}, UTC.", "Su último día es el {day}, UTC."),
     "nobody": (
         "Nobody has a budget yet. Give the first analyst one below, then make a link for them.",
         "Nadie tiene presupuesto todavía. Dé uno abajo al primer analista y luego cree un enlace para esa persona.",
@@ -122,7 +122,7 @@ TEXTS = {
     ),
     "kind-token": ("Token", "Token"),
     "kind-code": ("Link", "Enlace"),
-    "kind-password": ("Password", "Contraseña"),
+    "kind-password": ("Account with a password", "Cuenta con contraseña"),
     "own": ("(yours)", "(suyo)"),
     "sessions": ("signed in: {n}", "sesiones: {n}"),
     "end": ("End…", "Terminar…"),
@@ -164,7 +164,7 @@ TEXTS = {
     "made-token": ("A new token", "Un token nuevo"),
     "made-for": ("For {who}. It is shown only now.", "Para {who}. Se muestra solo ahora."),
     "made-link-means": (
-        "Whoever opens it first chooses the password. Opening the page spends nothing; its button does.",
+        "Whoever uses it first chooses the password. It still works after the page was only opened; it is used up by the button there.",
         "Quien lo use primero elige la contraseña. Abrir la página no lo gasta; su botón sí.",
     ),
     "made-token-means": (

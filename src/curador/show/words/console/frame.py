@@ -62,7 +62,10 @@ TEXTS = {
         "It is the part of your link after #; normally it is filled in already.",
         "Es la parte de su enlace después de #; normalmente ya está escrita.",
     ),
-    "login-hint": ("For signing in; others may see it.", "Para iniciar sesión; otros pueden verlo."),
+    "login-hint": (
+        "For signing in, in small or capital letters; others may see it.",
+        "Para iniciar sesión, en mayúsculas o minúsculas; otros pueden verlo.",
+    ),
     "password-hint": (
         "At least {least} characters: four words that do not belong together are easy to remember.",
         "Al menos {least} caracteres: cuatro palabras sin relación son fáciles de recordar.",
@@ -111,6 +114,14 @@ TEXTS = {
         "Escriba un número entero de {least} a {most}.",
     ),
     "error-login-taken": ("This name is taken. Choose another one.", "Este nombre ya está en uso. Elija otro."),
+    "error-login-of-analyst": (
+        "An analyst of this study has this name, and the link is not theirs. Choose another one.",
+        "Un analista de este estudio tiene este nombre, y el enlace no es suyo. Elija otro.",
+    ),
+    "error-name-of-login": (
+        "Somebody else signs in by this name here. Give the analyst another one, so that nobody takes one for the other.",
+        "Aquí otra persona inicia sesión con este nombre. Dé otro al analista, para que nadie confunda a los dos.",
+    ),
     "error-password-length": (
         "A password has {least} to {most} characters. Choose a longer one, such as four words.",
         "Una contraseña tiene de {least} a {most} caracteres. Elija una más larga, por ejemplo cuatro palabras.",
@@ -329,6 +340,27 @@ TEXTS = {
     "error-upload-unwritable": (
         "The server cannot write the file: look at its folder's rights and the space on its disk. Nothing was kept.",
         "El servidor no puede escribir el archivo: mire los permisos de su carpeta y el espacio en su disco. No se guardó nada.",
+    ),
+    "missing-file": (
+        "The file of the table {table} is not there. Questions about {table} are refused and cost nothing; all other tables can be asked.",
+        "El archivo de la tabla {table} no está. Las preguntas sobre {table} se rechazan y no cuestan nada; todas las demás tablas se pueden preguntar.",
+    ),
+    "missing-mend": (
+        "Put it back at {path}: it is found again by itself. Or take the table out of the study file; what was spent stays spent.",
+        "Póngalo de nuevo en {path}: se encuentra solo. O quite la tabla del archivo del estudio; lo gastado queda gastado.",
+    ),
+    "missing-told": ("The curator of the study can put it back.", "El curador del estudio puede ponerlo de nuevo."),
+    "error-name-twice": (
+        "Two questions are called {name}. Give one of them another short name.",
+        "Dos preguntas se llaman {name}. Dé a una de ellas otro nombre corto.",
+    ),
+    "error-file-missing": (
+        "The rows of {table} are not there: there is no file {file}. The curator can put it back; other tables can be asked. This cost nothing.",
+        "Las filas de {table} no están: no hay un archivo {file}. El curador puede ponerlo de nuevo; las demás tablas se pueden preguntar. Esto no costó nada.",
+    ),
+    "error-file-back": (
+        "The file of {table} was not there when the study was opened, and is now. Ask again. This cost nothing.",
+        "El archivo de {table} no estaba cuando se abrió el estudio, y ahora está. Pregunte de nuevo. Esto no costó nada.",
     ),
     "error-too-large": (
         "This is larger than the server takes. Nothing was kept.",

@@ -20,7 +20,7 @@ TEXTS = {
     "all-tables": ("Budget of all tables together", "Presupuesto de todas las tablas"),
     "own-budget": ("Your budget", "Su presupuesto"),
     "closed": ("Closed: nothing can be bought from it any more.", "Cerrado: ya no se puede comprar con él."),
-    "expires": ("It ends on {day}.", "Termina el {day}."),
+    "expires": ("Its last day is {day}, UTC.", "Su último día es el {day}, UTC."),
     "spent": ("Spent", "Gastado"),
     "remaining": ("Remaining", "Disponible"),
     "of": ("Budget", "Presupuesto"),
@@ -41,6 +41,10 @@ TEXTS = {
     "fits-none": (
         "{table}: not even one count within ± {error}. The budget must be raised first.",
         "{table}: ni un conteo dentro de ± {error}. Primero hay que aumentar el presupuesto.",
+    ),
+    "fits-shared": (
+        "All tables share one budget: what is asked of one table is no longer there for the others.",
+        "Todas las tablas comparten un presupuesto: lo que se pregunta a una tabla ya no está para las otras.",
     ),
     "fits-meaning": (
         "A count of rows within ± {error} means: the noise is smaller than {error} in 95 of 100 cases.",

@@ -68,10 +68,6 @@ TEXTS = {
         "The report is one page with charts, guarantee and receipt; it prints well and needs no network.",
         "El informe es una página con gráficos, garantía y recibo; se imprime bien y no necesita red.",
     ),
-    "open-link": (
-        "Open it as a reader sees it",
-        "Abrirlo como lo ve quien lee",
-    ),
     "public-made": (
         "Answered on {at}, from: {tables}.",
         "Respondida el {at}, a partir de: {tables}.",
@@ -97,10 +93,12 @@ TEXTS = {
     ),
     "label": ("For whom (only you see it)", "Para quién (solo usted lo ve)"),
     "make-link": ("Make a public link", "Crear un enlace público"),
+    "link-made": ("The public link", "El enlace público"),
     "link-once": (
-        "This is the link. It is shown only now: copy it.",
-        "Este es el enlace. Solo se muestra ahora: cópielo.",
+        "Whoever has this link reads the release without signing in. It is shown only now: copy it. Another can be made at any time.",
+        "Quien tenga este enlace lee la publicación sin iniciar sesión. Solo se muestra ahora: cópielo. Siempre se puede crear otro.",
     ),
+    "link-open": ("Open it", "Abrirlo"),
     "link-of": ("A link is open: {label}", "Hay un enlace abierto: {label}"),
     "end": ("End this link", "Terminar este enlace"),
 }
