@@ -137,21 +137,42 @@ def shown_columns(release: Shown, most: int = MOST_SHOWN, *, near: bool = False)
             texts = tuple(near_text(x, *ends) for x, ends in zip(cells[:most], release.intervals[name], strict=False))
         found.append(TextColumn(name, texts, name not in release.groups))
         if name in release.intervals:
-            ends = (f"{_end_text(a)} … {_end_text(b)}" for a, b in release.intervals[name][:most])
+            told = _near_ends if near else _ends_text
+            ends = (told(a, b) for a, b in release.intervals[name][:most])
             found.append(TextColumn(heading, tuple(ends), of=name))
     return found
 
 
 def near_text(x: Cell, low: Any, high: Any) -> str:
-    """A number to a hundredth of its interval, or finer: further digits are noise.
+    """A number to a twentieth of its interval, or finer: further digits are noise.
 
-    >>> near_text(5.76415, 1.0, 30.0), near_text(2930.43, 2308.8, 3595.3), near_text(12, 3.0, 20.0)
+    >>> near_text(5.76415, 1.0, 8.0), near_text(2930.43, 2308.8, 3595.3), near_text(12, 3.0, 20.0)
     ('5.8', '2,930', '12')
     """
-    if not isinstance(x, float) or isinstance(low, date) or not (math.isfinite(high - low) and high > low):
-        return cell_text(x)
-    decimals = math.ceil(-math.log10((high - low) / 100))
-    return cell_text(x) if decimals > MOST_DECIMALS else f"{x:,.{max(0, decimals)}f}"
+    places = _places(low, high)
+    return cell_text(x) if places is None or not isinstance(x, float) else f"{x:,.{places}f}"
+
+
+def _near_ends(low: Any, high: Any) -> str:
+    """An interval with one digit more than its number has, rounded outwards."""
+    places = _places(low, high)
+    if places is None:
+        return _ends_text(low, high)
+    unit = 10.0 ** (places + 1 if places else 0)
+    ends = math.floor(low * unit + 1e-9) / unit, math.ceil(high * unit - 1e-9) / unit
+    return " … ".join(f"{end + 0.0:,.{places + 1 if places else 0}f}" for end in ends)
+
+
+def _places(low: Any, high: Any) -> int | None:
+    """The decimals of a number that an interval leaves a meaning; None where it does not say."""
+    if isinstance(low, date) or not (math.isfinite(high - low) and high > low) or max(abs(low), abs(high)) > 1e12:
+        return None
+    places = math.ceil(-math.log10((high - low) / 20))
+    return None if places > MOST_DECIMALS else max(0, places)
+
+
+def _ends_text(low: Any, high: Any) -> str:
+    return f"{_end_text(low)} … {_end_text(high)}"
 
 
 def _end_text(x: float | date) -> str:

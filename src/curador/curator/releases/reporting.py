@@ -19,15 +19,15 @@ from curador.show.report.plot import Plot, plot
 
 
 def release_report(
-    release: Release, title: str = "", language: str | None = None, file: str = "release.json"
+    release: Release, title: str = "", language: str | None = None, file: str = "release.json", asked: str = ""
 ) -> ReportPage:
-    """A report of one release; ``file`` is what its JSON is called."""
+    """A report of one release; ``file`` is what its JSON is called, ``asked`` its question as somebody wrote it."""
     shown = _in(release, language)
     named = titled(title or _titled(shown), shown.charge, shown.language)
     return report_page(
         Contents(
             named,
-            (Chapter(shown, named, _asked(shown)),),
+            (Chapter(shown, named, asked or _asked(shown)),),
             shown.guarantee,
             None,
             shown.charge,

@@ -11,6 +11,8 @@ from curador.show.pages.charts import MOST_SERIES, PLAIN, Axis
 from curador.show.pages.svg import LETTER, LINE, WIDE, Ruler, box, framed, label, line, span, tick_text, wrapped
 
 MOST_BARS = 40
+WIDEST = 7.8
+"""The width of a letter of a name, in a broad font: names end at their bars, and may not begin outside of the chart."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,7 @@ def row_chart(
         raise InvalidParameter(f"A chart shows 1 to {MOST_BARS} bars.", fix="Show the largest.")
     above = width < 500 and LETTER * max(len(g.name) for g in groups) > 0.3 * width
     names = [wrapped(g.name, width - 10 if above else 0.34 * width) for g in groups]
-    left = 6.0 if above else 14 + min(0.36 * width, LETTER * max(len(t) for n in names for t in n))
+    left = 6.0 if above else 16 + min(0.36 * width, WIDEST * max(len(t) for n in names for t in n))
     every = [b for g in groups for b in g.bars]
     shown = [[tick_text(figures(b.value), x.percent) for b in g.bars] for g in groups]
     right = width - 16 - LETTER * max(len(text) for texts in shown for text in texts)

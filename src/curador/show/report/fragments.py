@@ -64,12 +64,17 @@ def fragment(release: Drawable, most: int = MOST_LISTED) -> Fragment:
     return Fragment(
         say("report-made-up-says", language) if release.rehearsal else "",
         tally(release),
-        tuple(map(figure_of, pictures(release))),
+        () if _is_one_number(release) else tuple(map(figure_of, pictures(release))),
         listed,
         (*marks(release, most), *beside(release)),
         statement(release),
         beside(release, WARNED),
     )
+
+
+def _is_one_number(release: Drawable) -> bool:
+    """Whether there is nothing to compare: the number with its interval says all that a chart would."""
+    return len(release) == 1 and not release.groups and len(release.columns) == 1
 
 
 def _caption(release: Drawable, most: int) -> str:

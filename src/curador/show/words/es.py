@@ -25,7 +25,7 @@ TEXTS = {
     "add-remove": "que se añade o se quita",
     "replace": "que se sustituye",
     # -- a release
-    "release-genuine": "{file}: tal como se publicó, con el cargo {charge} de este libro.",
+    "release-genuine": "{file}: tal como se publicó, con el cargo {charge} de este registro.",
     "release-beside": "Sin sello y sin verificar: {names}.",
     "statement": "{guarantee} para {unit} {neighbors}",
     "charged": "{statement} · cargo {charge}",

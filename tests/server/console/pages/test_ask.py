@@ -338,6 +338,9 @@ def test_enter_prices_and_does_not_pay_and_going_back_finds_the_question(browser
         page.wait_for_selector("#estimate .good")  # bought before
         assert page.input_value("#sql") == question(35)["sql"]
         assert page.input_value("#epsilon") == "0.12"
+        page.click("button[value=es]")
+        page.wait_for_selector("html[lang=es] #estimate .good")  # so does who changes the language
+        assert page.input_value("#sql") == question(35)["sql"]
         page.click("#pay")
         page.wait_for_url("**/console/releases/*bought=again*")
     assert charges(served) == before + 1

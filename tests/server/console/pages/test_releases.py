@@ -99,6 +99,23 @@ def test_another_analysts_release_is_not_there(served: Served) -> None:
         assert "Nothing was bought yet" in bea.get("/console/releases").text
 
 
+def test_what_is_public_is_seen_by_analysts_too(served: Served) -> None:
+    made = served.curator.ask("SELECT COUNT(*) AS n FROM people WHERE age > 91", epsilon="0.1")
+    address = f"/console/releases/{made.charge}"
+    with visitor(served, "bea") as bea, visitor(served, "curator") as curator:
+        assert bea.get(address).status_code == 404
+        link = curator.post(f"{address}/link", data={"label": "all"}).text
+        listed = bea.get("/console/releases").text
+        assert f'href="{address}"' in listed
+        assert "published by the curator" in listed
+        assert bea.get(address).status_code == 200
+        assert bea.get(f"{address}/csv").text.startswith("n,")
+        found = re.search(r'name="link" value="([^"]+)"', link)
+        assert found is not None
+        curator.post(f"{address}/end", data={"link": found[1]})
+        assert bea.get(address).status_code == 404
+
+
 def test_files(served: Served) -> None:
     base = f"/console/releases/{own(served)}"
     with visitor(served, "ana") as ana:

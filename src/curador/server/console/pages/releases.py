@@ -75,7 +75,7 @@ async def file(id: Id, kind: File, visit: Visiting, caller: Anyone, name: Chosen
         shown = showing(visit, lambda **how: seen(visit.serving.curator, caller, id, **how))
         if shown.refused is not None:
             raise shown.refused
-        return _file(shown.found, kind, name)
+        return _file(shown.found, visit.serving.curator, kind, name)
 
     return await visit.serving.settled(caller, made)
 
@@ -114,8 +114,9 @@ async def public(secret: Secret, visit: Visiting) -> Response:
 @router.get("/public/{secret}/{kind}", response_class=Response)
 async def public_file(secret: Secret, kind: File, visit: Visiting, name: Chosen = "") -> Response:
     """A public release as a file."""
+    curator = visit.serving.curator
     return await visit.serving.work(
-        lambda: _file(opened(visit.serving.curator, secret, language=visit.language), kind, name)
+        lambda: _file(opened(curator, secret, language=visit.language), curator, kind, name)
     )
 
 
@@ -124,12 +125,14 @@ async def public_file(secret: Secret, kind: File, visit: Visiting, name: Chosen 
 
 def _listed(visit: Visit, caller: Caller) -> Response:
     curator = visit.serving.curator
-    open_ones = public_ids(curator)
+    open_ones, others = public_ids(curator), set[str]()
     if caller.role == "reader":
         charges = [curator.ledger.charge(id) for id in sorted(open_ones, key=int)]
     else:
         found = curator.received(caller.who, last=NEWEST)
         charges = [one for one in found if one.settled and "training" not in one.note]  # models have pages of their own
+        others = open_ones - {one.id for one in found} if caller.role == "analyst" else set()
+        charges = sorted([*charges, *map(curator.ledger.charge, others)], key=lambda one: int(one.id))
     rows: list[dict[str, Cell]] = [
         {
             "id": one.id,
@@ -138,6 +141,7 @@ def _listed(visit: Visit, caller: Caller) -> Response:
             "who": one.receiver or visit.say("releases.holder"),
             "cost": "" if one.guarantee is None else guarantee_text(one.guarantee, visit.language),
             "public": one.id in open_ones,
+            "others": one.id in others,
         }
         for one in reversed(charges)
     ]
@@ -249,12 +253,12 @@ def _again(found: Release | Publication, curator: Curator) -> str:
 # ---- files -----------------------------------------------------------------------------------------------------------
 
 
-def _file(found: Release | Publication, kind: str, name: str) -> Response:
+def _file(found: Release | Publication, curator: Curator, kind: str, name: str) -> Response:
     one: Release | Publication = found
     if isinstance(found, Publication) and kind in ("csv", "parquet"):
         one = found[name] if name in found.releases else found[next(iter(found))]
     writers: dict[str, Callable[[], bytes]] = {
-        "report": lambda: _report(found).html.encode(),
+        "report": lambda: _report(found, curator).html.encode(),
         "json": lambda: (one.to_json() + "\n").encode(),
         "csv": lambda: one.to_csv().encode() if isinstance(one, Release) else b"",
         "parquet": lambda: _parquet(one) if isinstance(one, Release) else b"",
@@ -266,10 +270,13 @@ def _file(found: Release | Publication, kind: str, name: str) -> Response:
     return Response(writers[kind](), media_type=media, headers=headers)
 
 
-def _report(found: Release | Publication) -> ReportPage:
-    """The report, which calls the JSON file as this page does."""
+def _report(found: Release | Publication, curator: Curator) -> ReportPage:
+    """The report, which calls the JSON file as this page does, and shows the question as SQL where it can."""
     file = f"release-{found.charge}.json"
-    return release_report(found, file=file) if isinstance(found, Release) else publication_report(found, file=file)
+    if isinstance(found, Publication):
+        return publication_report(found, file=file)
+    asked = _sql(question_from(found.question), curator) if found.question else ""
+    return release_report(found, file=file, asked=asked)
 
 
 def _parquet(found: Release) -> bytes:

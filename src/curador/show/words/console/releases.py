@@ -52,6 +52,7 @@ TEXTS = {
         "Charge {charge} of the ledger: the entry that says what this cost, when and for whom.",
         "Cargo {charge} del registro: la entrada que dice cuánto costó, cuándo y a quién.",
     ),
+    "published": ("published by the curator", "abierta por el curador"),
     "charge-of": (
         "charge {charge}",
         "cargo {charge}",
