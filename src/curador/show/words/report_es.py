@@ -49,7 +49,7 @@ TEXTS = {
     "chart-heat": "{output} por {groups}; más oscuro es más. Los intervalos están en la tabla: como mucho ± {most}.",
     "chart-heat-bare": "{output} por {groups}; más oscuro es más.",
     # -- odds
-    "odds-ratio": "Nada que pueda leerse de esta publicación es más de {ratio} veces tan probable con {whom} en los datos como sin ello, ni al revés.",
+    "odds-ratio": "Que los datos contengan o no {whom} multiplica, como mucho por {ratio}, la probabilidad de cualquier cosa que pueda leerse de esta publicación.",
     "odds-ratio-replace": "Nada que pueda leerse de esta publicación es más de {ratio} veces tan probable con {whom} como con cualquier otro contenido en su lugar.",
     "odds-ratio-delta": "Eso promete épsilon; delta permite que un suceso de probabilidad {delta} lo supere.",
     "odds-curve": "Vale para toda una curva de épsilons y deltas; uno de sus puntos es {point}.",

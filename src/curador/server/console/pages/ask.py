@@ -43,6 +43,8 @@ from curador.show.report.estimate import estimated
 router = page_router()
 
 USUAL = {"confidence": "0.95", "by": "epsilon"}
+MANY_GROUPS = 50
+"""So many groups are worth a word: each of them has the whole error."""
 LARGEST = 1.0
 """The largest epsilon of the slider; more can be typed, with a reason."""
 CHANGED = {"HX-Trigger": "question-changed"}
@@ -218,7 +220,7 @@ async def _estimate(visit: Visit, caller: Caller, form: Filled) -> dict[str, Any
         found = await visit.serving.work(lambda: _explained(visit, caller, body))
         fits = sent(await asking.how_many(body, visit.serving, caller))["fits"]
     except CuradorError as error:
-        nothing: dict[str, Any] = {"estimate": None, "code": None, "odds": "", "odd": [], "payable": False}
+        nothing: dict[str, Any] = {"estimate": None, "code": None, "odds": "", "odd": [], "payable": False, "many": 0}
         return {**nothing, "refused": error, "form": form, "remaining": left}
     made = await visit.serving.work(lambda: estimated(found, fits, visit.language))
     address = str(visit.request.base_url).rstrip("/")
@@ -227,6 +229,7 @@ async def _estimate(visit: Visit, caller: Caller, form: Filled) -> dict[str, Any
         "odds": Markup(made.odds),
         "odd": undeclared(found["question"], visit.serving.curator.tables),
         "payable": made.free or fits != 0,
+        "many": found["keys"] if (found["keys"] or 0) >= MANY_GROUPS else 0,
         "refused": None,
         "form": form,
         "remaining": left,
