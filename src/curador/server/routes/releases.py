@@ -76,10 +76,15 @@ async def public(link: Annotated[str, Path(max_length=100)], serving: Serving) -
 
 
 def seen(curator: Curator, caller: Caller, id: str, **how: Any) -> Release | Publication:
-    """A release that this caller may see: an analyst's own, a reader's if it is public; shown as ``recall`` can."""
+    """A release that this caller may see: an analyst's own, and what is public; shown as ``recall`` can."""
     if caller.role == "reader" and id not in public_ids(curator):
         raise not_found()
-    return _recalled(curator, id, caller.who, **how)
+    own = recall(curator, id, caller.who, **how)
+    if own is None and caller.role == "analyst" and id in public_ids(curator):
+        return _recalled(curator, id, **how)  # as whoever has its link
+    if own is None:
+        raise not_found()
+    return own
 
 
 def opened(curator: Curator, link: str, **how: Any) -> Release | Publication:
