@@ -246,6 +246,22 @@ TEXTS = {
         "There is a budget of this name already. Open its page to raise it.",
         "Ya hay un presupuesto con este nombre. Abra su página para subirlo.",
     ),
+    "error-more-than-all": (
+        "Only {remaining} is left for all together: more could not be spent, and would stand in the ledger for ever. Give at most that; or raise the budget of all tables first.",
+        "Solo queda {remaining} para todos: más no se podría gastar, y quedaría en el registro para siempre. Dé a lo sumo eso, o suba antes el presupuesto de todas las tablas.",
+    ),
+    "error-delta-needed": (
+        "A budget of epsilon and delta needs a delta, such as 1e-7. Or choose “epsilon” alone.",
+        "Un presupuesto de épsilon y delta necesita un delta, como 1e-7. O elija «épsilon» solo.",
+    ),
+    "error-delta-unused": (
+        "A budget that is counted in epsilon has no delta. Leave this empty, or choose “epsilon and delta”.",
+        "Un presupuesto contado en épsilon no tiene delta. Deje esto vacío, o elija «épsilon y delta».",
+    ),
+    "error-analyst-name": (
+        "Use letters, digits, spaces and . _ - @ in a name: it stays for ever.",
+        "Use letras, dígitos, espacios y . _ - @ en un nombre: queda para siempre.",
+    ),
     "error-raised-since": (
         "This budget was changed since the page was opened, perhaps by this very form. Nothing was done now; look at it again.",
         "Este presupuesto cambió desde que se abrió la página, quizá por este mismo formulario. Ahora no se hizo nada; mírelo de nuevo.",

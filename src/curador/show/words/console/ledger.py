@@ -3,8 +3,8 @@
 TEXTS = {
     "title": ("Ledger", "Registro"),
     "lead": (
-        "Every charge and every decision, in the order they were made. Nothing here is ever changed or removed.",
-        "Cada cargo y cada decisión, en el orden en que se hicieron. Aquí nada se cambia ni se borra.",
+        "Every charge and every decision about budgets, in the order they were made. Nothing here is ever changed or removed.",
+        "Cada cargo y cada decisión sobre presupuestos, en el orden en que se hicieron. Aquí nada se cambia ni se borra.",
     ),
     "verify": ("Is it as it was written?", "¿Está como se escribió?"),
     "verify-means": (
