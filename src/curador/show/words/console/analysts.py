@@ -56,7 +56,7 @@ TEXTS = {
         "Nadie tiene presupuesto todavía. Dé uno abajo al primer analista y luego cree un enlace para esa persona.",
     ),
     # -- giving and raising
-    "give": ("Add an analyst", "Agregar un analista"),
+    "give": ("Add an analyst", "Añadir un analista"),
     "name-hint": (
         "The analyst's, or that of a group that shares a budget: letters, digits, spaces and . _ - @. It stays in the ledger for ever.",
         "El del analista, o el de un grupo que comparte presupuesto: letras, dígitos, espacios y . _ - @. Queda en el registro para siempre.",
@@ -65,7 +65,7 @@ TEXTS = {
     "no-group": ("none", "ninguno"),
     "group-hint": (
         "A group is added like an analyst, first. What a member spends is spent by the group, too.",
-        "Un grupo se agrega antes, como un analista. Lo que gasta un miembro lo gasta también el grupo.",
+        "Un grupo se añade antes, como un analista. Lo que gasta un miembro lo gasta también el grupo.",
     ),
     "counted": ("Counted in", "Se cuenta en"),
     "kind-epsilon": ("epsilon", "épsilon"),
@@ -109,7 +109,7 @@ TEXTS = {
     ),
     "more-all-hint": (
         "How much is added, as a decimal or a fraction: 0.5, 1/10.",
-        "Cuánto se agrega, como decimal o fracción: 0.5, 1/10.",
+        "Cuánto se añade, como decimal o fracción: 0.5, 1/10.",
     ),
     "more-rho": ("More rho", "Más rho"),
     "more-delta": ("More delta", "Más delta"),

@@ -13,7 +13,7 @@ TEXTS = {
     ),
     "epsilon-lessons": ("Try it in the playground", "Pruébelo en el laboratorio"),
     "next-ask": ("Ask a question", "Hacer una pregunta"),
-    "next-analysts": ("Add an analyst", "Agregar un analista"),
+    "next-analysts": ("Add an analyst", "Añadir un analista"),
     "next-tables": ("Bring a table", "Traer una tabla"),
     "next-answers": ("See your answers", "Ver sus respuestas"),
     "next-releases": ("See what was published", "Ver lo publicado"),
