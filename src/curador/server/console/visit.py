@@ -77,11 +77,19 @@ class Visit:
 
     def told(self, error: CuradorError) -> dict[str, str]:
         """A refusal as a page shows it, in the visitor's language where its code has a text."""
-        code = f"frame.error-{error.code}"
+        code = self._text_of(error.code)
         if error.code and knows(code) and not (self.language == "en" and error.code in OF_SQL):
             facts = {name: self._fact(name, x) for name, x in error.facts.items()}
             return {"what": self.say(code, **facts), "fix": "", "cost": "", "language": self.language}
         return {"what": error.what, "fix": error.fix, "cost": error.cost, "language": "en"}
+
+    def _text_of(self, refusal: str) -> str:
+        """The code of a refusal's text: one of the page's own, or one that all pages share."""
+        from curador.server.console.navigation import ORDER
+
+        (page,) = self.request.scope["path"].split("/")[2:3] or [""]
+        own = f"{page}.error-{refusal}"
+        return own if page in ORDER and knows(own) else f"frame.error-{refusal}"
 
     def _fact(self, name: str, value: object) -> object:
         """A fact of a refusal in words, where it is a guarantee or the budget that all tables share."""

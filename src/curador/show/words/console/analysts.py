@@ -222,4 +222,25 @@ TEXTS = {
     "all-activity": ("All of it in the ledger", "Todo en el registro"),
     "no-activity": ("Nothing was asked yet.", "Todavía no se ha preguntado nada."),
     "decisions": ("Decisions", "Decisiones"),
+    # -- refusals
+    "error-name-of-login": (
+        "Somebody else signs in by this name here. Give the analyst another one, so that nobody takes one for the other.",
+        "Aquí otra persona inicia sesión con este nombre. Dé otro al analista, para que nadie confunda a los dos.",
+    ),
+    "error-more-than-all": (
+        "Only {remaining} is left for all together: more could not be spent, and would stand in the ledger for ever. Give at most that; or raise the budget of all tables first.",
+        "Solo queda {remaining} para todos: más no se podría gastar, y quedaría en el registro para siempre. Dé a lo sumo eso, o suba antes el presupuesto de todas las tablas.",
+    ),
+    "error-delta-needed": (
+        "A budget of epsilon and delta needs a delta, such as 1e-7. Or choose “epsilon” alone.",
+        "Un presupuesto de épsilon y delta necesita un delta, como 1e-7. O elija «épsilon» solo.",
+    ),
+    "error-delta-unused": (
+        "A budget that is counted in epsilon has no delta. Leave this empty, or choose “epsilon and delta”.",
+        "Un presupuesto contado en épsilon no tiene delta. Deje esto vacío, o elija «épsilon y delta».",
+    ),
+    "error-analyst-name": (
+        "Use letters, digits, spaces and . _ - @ in a name: it stays for ever.",
+        "Use letras, dígitos, espacios y . _ - @ en un nombre: queda para siempre.",
+    ),
 }

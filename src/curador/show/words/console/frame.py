@@ -118,10 +118,6 @@ TEXTS = {
         "An analyst of this study has this name, and the link is not theirs. Choose another one.",
         "Un analista de este estudio tiene este nombre, y el enlace no es suyo. Elija otro.",
     ),
-    "error-name-of-login": (
-        "Somebody else signs in by this name here. Give the analyst another one, so that nobody takes one for the other.",
-        "Aquí otra persona inicia sesión con este nombre. Dé otro al analista, para que nadie confunda a los dos.",
-    ),
     "error-password-length": (
         "A password has {least} to {most} characters. Choose a longer one, such as four words.",
         "Una contraseña tiene de {least} a {most} caracteres. Elija una más larga, por ejemplo cuatro palabras.",
@@ -245,22 +241,6 @@ TEXTS = {
     "error-analyst-exists": (
         "There is a budget of this name already. Open its page to raise it.",
         "Ya hay un presupuesto con este nombre. Abra su página para subirlo.",
-    ),
-    "error-more-than-all": (
-        "Only {remaining} is left for all together: more could not be spent, and would stand in the ledger for ever. Give at most that; or raise the budget of all tables first.",
-        "Solo queda {remaining} para todos: más no se podría gastar, y quedaría en el registro para siempre. Dé a lo sumo eso, o suba antes el presupuesto de todas las tablas.",
-    ),
-    "error-delta-needed": (
-        "A budget of epsilon and delta needs a delta, such as 1e-7. Or choose “epsilon” alone.",
-        "Un presupuesto de épsilon y delta necesita un delta, como 1e-7. O elija «épsilon» solo.",
-    ),
-    "error-delta-unused": (
-        "A budget that is counted in epsilon has no delta. Leave this empty, or choose “epsilon and delta”.",
-        "Un presupuesto contado en épsilon no tiene delta. Deje esto vacío, o elija «épsilon y delta».",
-    ),
-    "error-analyst-name": (
-        "Use letters, digits, spaces and . _ - @ in a name: it stays for ever.",
-        "Use letras, dígitos, espacios y . _ - @ en un nombre: queda para siempre.",
     ),
     "error-raised-since": (
         "This budget was changed since the page was opened, perhaps by this very form. Nothing was done now; look at it again.",
