@@ -114,6 +114,12 @@ class Visit:
             put(found, self.request, VISIT, self.cookie)
         return found
 
+    @property
+    def here(self) -> str:
+        """The address of this page with what is asked of it, to come back to."""
+        path, query = str(self.request.scope["path"]), self.request.scope["query_string"].decode("latin-1")
+        return f"{path}?{query}" if query else path
+
     def to(self, path: str) -> Response:
         """Go to another page."""
         if self.partial:
@@ -161,9 +167,10 @@ def _language(chosen: str, accepted: str) -> str:
 
 
 def inside(path: str) -> str:
-    """A path of the console; the overview instead of any other.
+    """A path of the console, with what is asked of it; the overview instead of any other.
 
-    >>> inside("/console/ask"), inside("//evil"), inside("https://evil")
-    ('/console/ask', '/console/overview', '/console/overview')
+    >>> inside("/console/ask"), inside("/console/ledger?who=ana"), inside("//evil"), inside("https://evil")
+    ('/console/ask', '/console/ledger?who=ana', '/console/overview', '/console/overview')
     """
-    return path if re.fullmatch(r"/console/[a-z0-9/-]{1,200}", path) else OVERVIEW
+    whole = re.fullmatch(r"/console/[a-z0-9/-]{1,200}(\?[\w%&=.+*~-]{0,4000})?", path, re.ASCII)
+    return path if whole else OVERVIEW

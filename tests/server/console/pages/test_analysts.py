@@ -255,3 +255,17 @@ def test_ending_a_door_says_so_where_it_was_ended(served: Served) -> None:
         assert "nobody comes in with it any more" in client.get(answer.headers["location"]).text
         elsewhere = client.post(f"/console/analysts/doors/{digest(token)[:16]}/end", data={"back": "//evil.example"})
         assert elsewhere.headers["location"] == "/console/analysts?done=ended"
+
+
+@pytest.mark.parametrize(("language", "typed", "given"), [("en", "0,2", 0.2), ("es", "0,25", 0.25), ("es", "1,5", 1.5)])
+def test_an_amount_with_a_decimal_comma_is_read_as_it_is_meant(
+    tmp_path: Path, language: str, typed: str, given: float
+) -> None:
+    with (
+        serving(write_study(tmp_path)) as served,
+        visitor(served, "curator", **{"Accept-Language": language}) as client,
+    ):
+        assert client.post("/console/analysts", data={**GIVEN, "name": "iker", "amount": typed}).is_redirect
+        assert served.curator.budget("iker").budget == PureDP(given)
+        if language == "en":  # a thousand and a half, or one and a half: not for a program to say
+            assert client.post("/console/analysts", data={**GIVEN, "name": "jon", "amount": "1,5"}).status_code == 422

@@ -64,7 +64,7 @@ def show(epsilon: Fraction, prior: Fraction) -> Illustration:
             "plays": f"{PLAYS:,}",
             "won": few(game.won, percent=True),
             "most": at_most(game.most),
-            "scatter": few(1.96 * math.sqrt(game.most * (1 - game.most) / PLAYS), percent=True).removesuffix(" %"),
+            "scatter": f"{196 * math.sqrt(game.most * (1 - game.most) / PLAYS):.2g}",
         },
         (beliefs, errors),
         f"""from curador.accounting.meaning import decision, posterior
