@@ -130,3 +130,18 @@ def test_the_axis_of_what_is_spent_ends_at_the_whole_budget(
         page = seen.open("/console/overview")
         assert {"0 %", "100 %"} <= set(page.locator("figure svg:visible text").all_text_contents())
         seen.look("overview-over-time")
+
+
+@pytest.mark.parametrize(
+    ("left_out", "unit"),
+    [
+        ("tables.visits", "about any one row."),
+        ("tables.people", "about all rows of any one person."),
+        ("nothing", "about all rows of any one person (of a table without ids, any one row)."),
+    ],
+)
+def test_the_promise_names_what_the_tables_protect(tmp_path: Path, left_out: str, unit: str) -> None:
+    parts = re.split(r"(?m)^(?=\[tables\.\w+\]|\[budget)", STUDY)
+    study = "".join(part for part in parts if not part.startswith(f"[{left_out}]"))
+    with serving(write_study(tmp_path, study=study)) as served, visitor(served, "curator") as client:
+        assert unit in client.get("/console/overview").text

@@ -97,6 +97,7 @@ def _made(visit: Visit, caller: Caller, curator: Curator) -> Response:
     return visit.page(
         "overview.html",
         budgets=[_budget(visit, balance, charges, own) for balance in balances],
+        unit=_unit(curator),
         fits=_fitting(visit, curator, caller),
         analysts=None if own else _analysts(visit, curator, balances, charges),
         raised=handle(balances[0].scope) if caller.role == "curator" and len(balances) == 1 else "",
@@ -122,6 +123,12 @@ def _budget(visit: Visit, balance: Balance, charges: Sequence[Charge], own: bool
         _by_whom(visit, balance, paid) if paid and not own else None,
         [charge for charge, _ in reversed(paid[-LAST:])],
     )
+
+
+def _unit(curator: Curator) -> str:
+    """Whom the tables protect: the code of it."""
+    rows = {table.unit.id is None for table in curator.tables.values() if not table.public}
+    return "unit-both" if len(rows) > 1 else "unit-row" if True in rows else "unit-id"
 
 
 Paid = Sequence[tuple[Charge, Cost]]

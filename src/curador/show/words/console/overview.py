@@ -27,15 +27,21 @@ TEXTS = {
     "of": ("Budget", "Presupuesto"),
     "gauge": ("{percent} % of the budget is spent", "{percent} % del presupuesto está gastado"),
     "promise": (
-        "However much is asked, and by whomever, all answers together tell no more than this about anyone: they would have been nearly as likely with that person's data {neighbors}.",
-        "Por mucho que se pregunte, y quienquiera que pregunte, todas las respuestas juntas no revelan más que esto de nadie: habrían sido casi igual de probables con los datos de esa persona {neighbors}.",
+        "However much is asked, and by whomever, all answers together tell no more than this about {unit}. They would be nearly as likely if that had been {neighbors}.",
+        "Por mucho que se pregunte, y quienquiera que pregunte, todas las respuestas juntas no revelan más que esto de {unit}. Serían casi igual de probables si eso se hubiera {neighbors}.",
     ),
     "promise-own": (
-        "However much you ask, your answers together tell no more than this about anyone: they would have been nearly as likely with that person's data {neighbors}.",
-        "Por mucho que usted pregunte, sus respuestas juntas no revelan más que esto de nadie: habrían sido casi igual de probables con los datos de esa persona {neighbors}.",
+        "However much you ask, your answers together tell no more than this about {unit}. They would be nearly as likely if that had been {neighbors}.",
+        "Por mucho que usted pregunte, sus respuestas juntas no revelan más que esto de {unit}. Serían casi igual de probables si eso se hubiera {neighbors}.",
     ),
-    "add-remove": ("left out", "retirados"),
-    "replace": ("replaced by others", "reemplazados por otros"),
+    "unit-row": ("any one row", "una fila cualquiera"),
+    "unit-id": ("all rows of any one person", "todas las filas de una persona cualquiera"),
+    "unit-both": (
+        "all rows of any one person (of a table without ids, any one row)",
+        "todas las filas de una persona cualquiera (de una tabla sin identificadores, una fila cualquiera)",
+    ),
+    "add-remove": ("left out", "omitido"),
+    "replace": ("replaced", "reemplazado"),
     # -- what still fits
     "fits": ("What still fits", "Lo que aún cabe"),
     "fits-counts": (
@@ -81,6 +87,7 @@ TEXTS = {
     "over-time": ("Spent over time", "Gastado en el tiempo"),
     "when": ("time, UTC", "tiempo, UTC"),
     "share": ("share of the budget", "parte del presupuesto"),
+    "newest-own": ("Your newest questions", "Sus preguntas más recientes"),
     "newest": ("The newest charges", "Los cargos más recientes"),
     "by-whom": ("Share of the budget that each spent", "Parte del presupuesto que gastó cada uno"),
     "holder": ("the curator", "el curador"),
