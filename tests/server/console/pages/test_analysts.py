@@ -80,6 +80,9 @@ def test_a_budget_is_given_and_a_link_lets_its_analyst_in(browser: Browser, serv
         ({"amount": "-1"}, "amount-wrong"),
         ({"kind": "approximate", "delta": "2"}, "delta-wrong"),
         ({"expires": "someday"}, "expires-wrong"),
+        ({"expires": "2020-01-01"}, "expires-wrong"),
+        ({"group": "nobody"}, "group-wrong"),
+        ({"name": "n" * 190}, "name-wrong"),
         ({"because": "  "}, "because-wrong"),
         ({"delta": "1e-6"}, "delta-wrong"),  # counted in epsilon, it would be dropped, for ever
         ({"kind": "approximate"}, "delta-wrong"),
@@ -93,8 +96,11 @@ def test_a_budget_is_given_and_a_link_lets_its_analyst_in(browser: Browser, serv
 )
 def test_what_is_wrong_stands_next_to_its_field(served: Served, changes: dict[str, str], place: str) -> None:
     before = served.curator.ledger.scopes()
+    form = {**GIVEN, "name": "dora", **changes}
     with visitor(served, "curator") as client:
-        answer = client.post("/console/analysts", data={**GIVEN, "name": "dora", **changes})
+        answer = client.post("/console/analysts", data=form)
+        spanish = client.post("/console/analysts", data=form, headers={"Accept-Language": "es"})
+    assert re.findall(r'class="refusal"[^>]*lang="(\w+)"', spanish.text) == ["es"]
     assert answer.status_code in (404, 422)
     assert f'id="{place}"' in answer.text
     assert served.curator.ledger.scopes() == before
@@ -164,6 +170,8 @@ def test_no_door_is_made_for_nobody(served: Served, form: dict[str, str]) -> Non
     before = len(served.curator.ledger.accesses())
     with visitor(served, "curator") as client:
         answer = client.post("/console/analysts/doors", data=form)
+        spanish = client.post("/console/analysts/doors", data=form, headers={"Accept-Language": "es"})
+        assert re.findall(r'class="refusal"[^>]*lang="(\w+)"', spanish.text) == ["es"]
         now = len(served.curator.ledger.accesses())
     assert answer.status_code in (404, 422)
     assert "cur_" not in answer.text

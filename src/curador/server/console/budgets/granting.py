@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 from fractions import Fraction
 from threading import Lock
 
 from curador import Balance, Curator
-from curador.curator.naming import normal
+from curador.curator.budgets import POPULATION
+from curador.curator.naming import LONGEST, normal
 from curador.errors import CuradorError, InvalidParameter
 from curador.server.access.auth import Caller
 from curador.server.access.passwords import signs_in
@@ -54,8 +56,11 @@ async def granted(visit: Visit, caller: Caller, form: Filled, name: str, *, new:
         group=form["group"],
         expires=form["expires"],
     )
+    refuse_past(form["expires"])
     await visit.serving.work(_RAISING.acquire)
     try:
+        if new:
+            await visit.serving.work(lambda: _refuse_names(visit.serving.curator, name.strip(), form["group"]))
         await visit.serving.work(lambda: _unchanged(visit.serving.curator, name, form["was"], new))
         if more is not None:
             unit = "rho" if kind == "rho" else "epsilon"
@@ -79,12 +84,31 @@ def _checked(form: Filled, kind: str) -> Fraction | None:
 
 def refuse_name(name: str) -> None:
     """A name stays for ever and stands on every page: no signs in it that a slip of the hand would leave."""
-    if not re.fullmatch(r"[\w.@'’ -]*", name):
+    if not name or len(name) > LONGEST:
+        raise _wrong("name", "A name has 1 to 180 characters.", "Write another one.", "name-length", most=LONGEST)
+    if not re.fullmatch(r"[\w.@'’ -]+", name):
         raise _wrong("name", "A name has letters and digits.", "Leave other signs out.", "analyst-name")
 
 
 def _wrong(field: str, what: str, fix: str, code: str, **facts: object) -> CuradorError:
     return InvalidParameter(what, fix=fix, code=code, facts={"field": field, **facts})
+
+
+def refuse_past(day: str) -> None:
+    """Refuse an end that is over."""
+    end = people.end_of(day) if day else None
+    if end is not None and end <= datetime.now(UTC):
+        raise _wrong("expires", "This would have ended already.", "Choose a later day.", "already-ended")
+
+
+def _refuse_names(curator: Curator, name: str, group: str) -> None:
+    """Refuse a table's name for an analyst, the sign-in name of somebody else, and a group that is none."""
+    if name in curator.tables or name == POPULATION:
+        raise _wrong("name", "A table has this name.", "Choose another name.", "name-of-table")
+    if signs_in(curator.ledger, normal(name)) is not None:
+        raise _wrong("name", "Somebody else signs in by this name.", "Choose another name.", "name-of-login")
+    if group and curator.scopes.named(group) not in curator.ledger:
+        raise _wrong("group", "There is no such group.", "Choose one of the list.", "group-unknown")
 
 
 def _refuse_more_than_all(curator: Curator, name: str, more: Fraction, unit: str) -> None:
@@ -105,8 +129,6 @@ def _unchanged(curator: Curator, name: str, was: str, new: bool) -> None:
     now = curator.ledger.balance(scope) if scope in curator.ledger else None
     if new and now is not None:
         raise refused("This analyst has a budget already.", "Raise it on the analyst's page.", "analyst-exists")
-    if new and signs_in(curator.ledger, normal(name.strip())) is not None:
-        raise refused("Somebody else signs in by this name.", "Choose another name.", "name-of-login")
     if not new and remembered(now) != was:
         raise refused(
             "This budget was changed since the page was opened.",

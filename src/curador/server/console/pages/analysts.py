@@ -31,6 +31,7 @@ from curador.server.console.budgets.granting import (
     not_sure,
     place,
     refuse_name,
+    refuse_past,
     remembered,
 )
 from curador.server.console.budgets.shown import AnalystView, handle, last_day, loss, share
@@ -51,6 +52,8 @@ NEWEST = 25
 """Charges that an analyst's page shows; the ledger's page has all."""
 
 Handle = Annotated[str, Path(max_length=16, pattern="^[0-9a-f]+$")]
+
+ROLES = ("analyst", "auditor", "reader", "curator")
 
 Done = Annotated[str, Query(pattern="^(given|raised|closed|ended|)$")]
 """What was just done, as the address that follows it says."""
@@ -134,6 +137,7 @@ def _all(
         door=door or Filled({"role": "analyst"}),
         kinds=_kinds(visit),
         usual=_usual_kind(curator),
+        role_choices=[(role, visit.say(f"frame.role-{role}")) for role in ROLES],
         groups=[("", visit.say("analysts.no-group")), *((one.name, one.name) for one in found)],
         people=[("", visit.say("analysts.choose")), *((one.name, one.name) for one in found)],
         accesses=_doors(curator.ledger.accesses(), caller),
@@ -283,10 +287,10 @@ async def new_door(visit: Visiting, caller: Holder) -> Response:
     form = await filled(visit.request)
     who = form["analyst"] if form["role"] == "analyst" else None
     try:
-        if form["role"] == "analyst" and not who:
-            raise InvalidParameter(
-                "An analyst's link is for somebody.", fix="Choose the analyst.", facts={"field": "analyst"}
-            )
+        if form["role"] not in ROLES:
+            raise _wrong("role", "There is no such role.", "Choose one of the list.", "role-unknown")
+        if form["role"] == "analyst" and who not in await visit.serving.work(lambda: names(visit.serving.curator)):
+            raise _wrong("analyst", "An analyst's link is for somebody.", "Choose the analyst.", "door-for-nobody")
         body = form.read(
             TokenBody,
             role=form["role"],
@@ -295,7 +299,7 @@ async def new_door(visit: Visiting, caller: Holder) -> Response:
             expires=form["expires"],
             once=form["shape"] == "link",
         )
-        _later(body.expires)
+        refuse_past(form["expires"])
         made = await people.new_token(body, visit.serving, caller)
     except CuradorError as error:
         wrong, status = form.refused(place(error, ""), error), status_of(error)
@@ -303,10 +307,8 @@ async def new_door(visit: Visiting, caller: Holder) -> Response:
     return visit.page("secret.html", 201, **_secret(visit, form, made, who, last_day(people.end_of(body.expires))))
 
 
-def _later(expires: str | None) -> None:
-    end = people.end_of(expires)
-    if end is not None and end <= datetime.now(UTC):
-        raise InvalidParameter("This would have ended already.", fix="Choose a later day.", facts={"field": "expires"})
+def _wrong(field: str, what: str, fix: str, code: str) -> CuradorError:
+    return InvalidParameter(what, fix=fix, code=code, facts={"field": field})
 
 
 def _secret(visit: Visit, form: Filled, made: Mapping[str, Any], who: str | None, until: str = "") -> dict[str, Any]:

@@ -243,4 +243,22 @@ TEXTS = {
         "Use letters, digits, spaces and . _ - @ in a name: it stays for ever.",
         "Use letras, dígitos, espacios y . _ - @ en un nombre: queda para siempre.",
     ),
+    "error-name-length": (
+        "Write a name of at most {most} characters.",
+        "Escriba un nombre de a lo sumo {most} caracteres.",
+    ),
+    "error-name-of-table": (
+        "A table has this name. Give the analyst another one.",
+        "Una tabla tiene este nombre. Dé otro al analista.",
+    ),
+    "error-group-unknown": ("Choose a group of the list, or none.", "Elija un grupo de la lista, o ninguno."),
+    "error-already-ended": (
+        "This day is over. Choose a later one, or none.",
+        "Este día ya pasó. Elija uno posterior, o ninguno.",
+    ),
+    "error-door-for-nobody": (
+        "Choose the analyst for whom it is.",
+        "Elija para qué analista es.",
+    ),
+    "error-role-unknown": ("Choose a role of the list.", "Elija un rol de la lista."),
 }
