@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from time import process_time
@@ -19,6 +22,7 @@ from curador.show.words.say import say
 from tests.server.console.browsing import visitor
 from tests.server.served import Served, serving
 
+ROOT = Path(__file__).parents[2]
 MODEL = 1 + len(QUESTIONS) + 1
 HEAVIEST, SLOWEST = 300_000, 0.1
 """Bytes of a page, and seconds of processor time for it: of this process, so that of the client counts too."""
@@ -107,6 +111,42 @@ def test_every_page_is_light_and_fast(demo: Served) -> None:
 def test_a_folder_stands_for_its_study_file(tmp_path: Path) -> None:
     assert named_study(tmp_path) == tmp_path / "study.toml"
     assert named_study(tmp_path / "other.toml") == tmp_path / "other.toml"
+
+
+FIRST_VIEWS = """
+import json, sys
+from pathlib import Path
+from time import process_time
+from tests.server.console.browsing import visitor
+from tests.server.served import serving
+
+with serving(Path(sys.argv[1]), tokens=False, tick="10ms", per_token=10000, per_address=10000) as served:
+    from curador.server.console.rendering import ENVIRONMENT
+    with visitor(served, "curator") as client:
+        client.get("/v1/health")
+        found = {}
+        for path in sys.argv[2:]:
+            known, began = set(sys.modules), process_time()
+            before = len(ENVIRONMENT.cache)
+            assert client.get(path).status_code in (200, 303), path
+            found[path] = process_time() - began, sorted(set(sys.modules) - known), len(ENVIRONMENT.cache) - before
+print(json.dumps(found))
+"""
+
+
+def test_the_first_view_after_a_start_is_as_fast(demo: Served) -> None:
+    """Nothing is loaded or compiled for it any more; each view is the first one of its page in a new process."""
+    with visitor(demo, "curator") as client:
+        paths = [path for path in places(client) if "/public/" not in path]
+    slow: dict[str, float] = {}
+    for _ in range(ROUNDS):
+        run = [sys.executable, "-c", FIRST_VIEWS, str(demo.study.resolve()), *paths]
+        found = json.loads(subprocess.run(run, cwd=ROOT, check=True, capture_output=True, timeout=120).stdout)
+        assert {path: (modules, n) for path, (_, modules, n) in found.items() if modules or n} == {}
+        slow = {path: spent for path, (spent, _, _) in found.items() if spent > SLOWEST}
+        if not slow:
+            break
+    assert slow == {}
 
 
 @pytest.mark.parametrize("language", ["en", "es"])

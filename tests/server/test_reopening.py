@@ -161,3 +161,40 @@ def test_a_curator_that_nobody_holds_any_more_closes_what_it_opened(study: Path)
         gc.collect()
         assert second() is None
         assert pool._closed
+
+
+def test_a_table_whose_file_comes_back_is_served_without_a_restart(study: Path, tmp_path: Path) -> None:
+    declare(study)
+    (tmp_path / "costs.csv").rename(tmp_path / "away.csv")
+    with serving(study) as served:
+        with served.client("ana") as client:
+            refused = client.post("/v1/ask", json=ASKED)
+            assert refused.status_code == 422
+            assert refused.json()["code"] == "file-missing"
+            assert client.post("/v1/ask", json={"sql": SQL, "epsilon": "0.1"}).status_code == 200
+        first = served.service.study.curator
+        (tmp_path / "away.csv").rename(tmp_path / "costs.csv")
+        assert status(served) == 200
+        assert served.service.study.curator is not first
+        second = served.service.study.curator
+        assert status(served) == 200
+        assert served.service.study.curator is second
+
+
+def test_a_file_that_comes_back_and_would_not_open_is_tried_once(study: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """As a link to another table's rows, where each has a budget of its own: what was served goes on."""
+    text = study.read_text().replace("[budget]\nepsilon = 20\ndelta = 1e-6", "").partition("[analysts.ana]")[0]
+    text = text.replace('unit = "pid"', 'unit = "row"')
+    apart = "".join(f"[budget.{name}]\nepsilon = 2\n" for name in ("people", "visits"))
+    study.write_text(text + apart)
+    visits = study.with_name("visits.csv")
+    visits.unlink()
+    with serving(study, tokens=False) as served, caplog.at_level(logging.ERROR), served.client("curator") as client:
+        asked = {"sql": SQL, "epsilon": "0.1"}
+        assert client.post("/v1/ask", json=asked).status_code == 200
+        visits.hardlink_to(study.with_name("people.csv"))
+        asked["sql"] = "SELECT COUNT(*) AS n FROM visits"
+        for _ in range(3):
+            assert client.post("/v1/ask", json=asked).json()["code"] == "file-back"
+        assert client.get("/v1/tables").status_code == 200
+    assert caplog.text.count("not reopened") == 1

@@ -45,6 +45,7 @@ class TableScopes:
         self._opening: tuple[str, ...] | None = None
         self._others: Mapping[str, Registration] = {}
         self._owner: dict[str, Registration | None] = {}
+        self._moved: dict[str, set[str]] = {}
         self._opened: Mapping[str, Sequence[str]] = {}
         self.registered: Mapping[str, Registration] = {}
         self.shared = not isinstance(budget, Mapping)
@@ -99,17 +100,20 @@ class TableScopes:
 
         One that belongs to other data is left to it where that is read by it now: here, or for a known table anywhere.
         Otherwise the file was moved, or the disk gave its number again: a new table takes over the budget, since that
-        cannot be told apart, and a known one takes over the number.
+        cannot be told apart, and a known one takes over the number, unless the other is declared here and has no file.
         """
         own = {name: self.ledger.registered(name, self._addresses[name]) for name in readers.places}
         data = {name: known.data for name, known in own.items() if known is not None}
         here, anywhere = (readers.reading(data, everywhere=everywhere) for everywhere in (False, True))
+        lost = {data[name]: name for name in sorted(readers.lost & data.keys() & self._private.keys())}
         found: dict[str, tuple[str, ...]] = {}
         seen: set[str] = set()
         for name, place in readers.places.items():
             owners = self.ledger.owners(place.files)
-            reading, mine = (here, -1) if own[name] is None else (anywhere, data[name])
-            free = [i for i in place.files if i not in owners or owners[i].data not in {mine, *reading.get(i, ())}]
+            reading, mine, others = (here, -1, {}) if own[name] is None else (anywhere, data[name], lost)
+            kept = {i for i, known in owners.items() if known.data in {mine, *others, *reading.get(i, ())}}
+            self._moved[name] = {others[d] for i in kept if (d := owners[i].data) in others and d != mine}
+            free = [i for i in place.files if i not in kept]
             alike = [i for i in free if i not in seen]
             self._owner[name] = next((owners[i] for i in alike if i in owners), None)
             if own[name] is None and self._owner[name] is None:
@@ -131,8 +135,7 @@ class TableScopes:
         """The registration of a table's name or source, or of the same source at another address."""
         if name in self._others:
             return self._others[name]
-        found = self.ledger.registered(name, self._addresses[name])
-        return found if found is not None else self._owner[name]
+        return self.ledger.registered(name, self._addresses[name]) or self._owner[name]
 
     def _scope(self, name: str) -> str:
         """The scope that a table charges: the one it always did, whatever it was called then."""
@@ -249,7 +252,6 @@ class TableScopes:
 
     def renew(self, tables: Sequence[str], budget: Guarantee, because: str) -> Balance:
         """Decide that the rows of these tables are new people: from now on they charge one new root.
-
         Tables that read what one of them reads are about the same people, and go with it: also those of other studies.
         """
         for name in tables:
@@ -289,13 +291,14 @@ class TableScopes:
     def reload(self, table: str) -> int:
         """Record that a table's content changed: answers about the old content are not given for the new."""
         self._require_known(table)
-        made = self.ledger.at_once(lambda ledger: self._over(ledger)._reloaded(table))
+
+        def reloaded(ledger: Ledger) -> Registration:
+            self._over(ledger)._require_source(table)
+            return ledger.register(table, self._addresses[table], reloaded=True)
+
+        made = self.ledger.at_once(reloaded)
         self.registered = MappingProxyType({**self.registered, table: made})
         return made.version
-
-    def _reloaded(self, table: str) -> Registration:
-        self._require_source(table)
-        return self.ledger.register(table, self._addresses[table], reloaded=True)
 
     def _require_known(self, table: str) -> None:
         if table not in self._private:
@@ -316,11 +319,9 @@ class TableScopes:
 
     def _all_roots(self) -> tuple[str, ...]:
         """All roots; looked up once for many analysts, while they are opened in one transaction."""
-        if self._opening is None:
-            return self.roots()
-        if not self._opening:
+        if self._opening == ():
             self._opening = self.roots()
-        return self._opening
+        return self._opening or self.roots()
 
     def held(self, tables: Iterable[str]) -> dict[str, Registration]:
         """What tables stand for now: whom they charge, and the version of their data.
@@ -339,6 +340,8 @@ class TableScopes:
         """Refuse to charge tables while others read their rows under another root, also those of other studies."""
         there = self._readers.elsewhere
         for name in tables:
+            if lost := self._moved[name]:
+                self._refuse_two_roots(name, self.of({name, *lost}))
             if len(mates := self._readers.mates[name]) > 1:
                 known = [self.ledger.registered(m, "") if m in there else self.registration(m) for m in mates]
                 seen = {m: there[m].source if m in there else self._addresses[m] for m in mates}
@@ -398,7 +401,6 @@ class TableScopes:
         """Remember the addresses that a server gives its tables, also of those that views read; before any charge.
 
         Globs may read more files than when the curator was opened, and read these from now on: all is looked at again.
-
         Fails: refused where two tables, now or formerly, read the same rows and charge two budgets.
         """
         numbers = {name: [i for i in alike if i.startswith(FILE)] for name, alike in found.items()}

@@ -420,6 +420,11 @@ class Curator(BudgetHolder, CopyHolder, ModelHolder, QualityHolder):
 
     # -- what it holds
 
+    @property
+    def outdated(self) -> bool:
+        """Whether a file that was missing when its tables were opened is there now: opened again, they are read."""
+        return self._engines.outdated
+
     def describe(self) -> Description:
         """Its tables with their columns, units and bounds, and its budgets: public, and free."""
         tables = {name: described(table, self.language) for name, table in self.tables.items()}

@@ -16,7 +16,7 @@ from functools import cache
 from types import MappingProxyType
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from curador.engines.registry import ENGINES, engine_entry, in_file
+from curador.engines.registry import ENGINES, engine_entry, in_file, missing_file
 from curador.errors import InvalidParameter
 from curador.ledger.contract import Registration
 from curador.query.tables.paths import anchored, listed, located, number_of
@@ -276,7 +276,8 @@ def read_together(places: Mapping[str, Place]) -> dict[str, frozenset[str]]:
 class Readers:
     """The tables of a study that read the same rows, now: together with those that only other studies declare.
 
-    ``opened`` are the numbers of the files that an engine has opened, and reads from now on.
+    ``opened`` are the numbers of the files that an engine has opened, and reads from now on; ``lost`` the tables whose
+    file is not there.
     """
 
     def __init__(self, tables: Mapping[str, Table], opened: Mapping[str, Iterable[str]] = MappingProxyType({})) -> None:
@@ -286,6 +287,7 @@ class Readers:
         for name, files in opened.items():
             place = self.places[name]
             self.places[name] = replace(place, files=tuple(dict.fromkeys((*place.files, *files))))
+        self.lost = {name for name, table in tables.items() if missing_file(table.source)}
         self.elsewhere: Mapping[str, Registration] = {}
         self.mates: Mapping[str, frozenset[str]] = {}
 

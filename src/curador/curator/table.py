@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Never
 
 import numpy as np
 
+from curador.engines.registry import missing_file
 from curador.errors import InvalidParameter, QuestionRefused
 from curador.mechanisms.sensitivity import Contribution
 from curador.numbers import Number, whole
@@ -31,6 +32,15 @@ if TYPE_CHECKING:
     from curador.engines.engine import Progress
     from curador.query.plan.plan import Plan
     from curador.query.sql_plan.prepared import Prepared
+
+
+def missing_files(tables: Mapping[str, Table]) -> dict[str, str]:
+    """The tables whose file is not there now, each with its path: they are refused, and all others are answered.
+
+    >>> missing_files({"people": Table("/nowhere/people.csv", columns={"age": "integer"})})
+    {'people': '/nowhere/people.csv'}
+    """
+    return {name: path for name, table in tables.items() if (path := missing_file(table.source))}
 
 
 @dataclass(frozen=True)

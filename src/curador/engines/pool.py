@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from threading import Lock
 
 from curador.engines.engine import Engine
-from curador.engines.registry import engine_entry, open_engine, shared_engine
+from curador.engines.registry import engine_entry, missing_file, open_engine, shared_engine
 from curador.errors import InvalidParameter
 from curador.forks import after_fork
 from curador.query.tables.table import Table
@@ -18,8 +19,9 @@ class EnginePool:
     Guarantee: an engine is opened once, also when threads ask for it together.  It is handed out, also a given one,
     only after the declared columns were checked against the stored ones.  A forked child gets it opened again, or is
     refused.
-    Fails: a source that no engine can read is refused at once.  ``recognise`` may refuse an engine when it is opened,
-    by the addresses that it knows its tables by.
+    Fails: a source that no engine can read is refused at once, and a table whose file is not there when it is asked
+    about; others are read without it.  ``recognise`` may refuse an engine when it is opened, by the addresses that it
+    knows its tables by.
     """
 
     def __init__(
@@ -32,6 +34,7 @@ class EnginePool:
         self.recognise: Callable[[Mapping[str, Sequence[str]]], None] | None = None
         self._names = {} if given is not None else {n: engine_entry(t.source).name for n, t in tables.items()}
         self._open: dict[str, Engine] = {}
+        self._left_out: set[str] = set()
         self._opening, self._closed = Lock(), False
         self._met: set[str] = set()
         after_fork(self)
@@ -49,8 +52,11 @@ class EnginePool:
             return self._given
         with self._opening:
             home = shared_engine(self._tables[name].source for name in used).name
+            self._refuse_missing(used)
             if home not in self._open:
-                sources = {n: t.source for n, t in self._tables.items() if self._names[n] == home}
+                here = {n: t.source for n, t in self._tables.items() if self._names[n] == home}
+                sources = {n: source for n, source in here.items() if not missing_file(source)}
+                self._left_out |= here.keys() - sources.keys()
                 opened = open_engine(sources, self._on_error)
                 try:
                     self._meet(opened, {n: self._tables[n] for n in sources})
@@ -60,6 +66,30 @@ class EnginePool:
                 self._open[home] = opened
             self._open[home].reopen()
             return self._open[home]
+
+    @property
+    def outdated(self) -> bool:
+        """Whether a table that was left out, because its file was missing, could be read now."""
+        return any(not missing_file(self._tables[name].source) for name in self._left_out)
+
+    def _refuse_missing(self, used: Collection[str]) -> None:
+        """Refuse tables whose file is not there, or was not when the others were opened; no row is read for that."""
+        for name in sorted(used):
+            if missing := missing_file(self._tables[name].source):
+                raise InvalidParameter(
+                    f"The rows of {name!r} are not there: there is no file {os.path.basename(missing)!r}.",
+                    fix="Put the file back where the study says, or take the table out of the study; other tables can "
+                    "be asked.",
+                    code="file-missing",
+                    facts={"table": name, "file": os.path.basename(missing)},
+                )
+            if name in self._left_out:
+                raise InvalidParameter(
+                    f"The file of {name!r} was not there when the study was opened.",
+                    fix="Open the study again, or start the server again.",
+                    code="file-back",
+                    facts={"table": name},
+                )
 
     def _meet(self, engine: Engine, tables: Mapping[str, Table]) -> None:
         """Before anything is asked of an engine: can it read the tables as declared, and whose rows does it read?"""

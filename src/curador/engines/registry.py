@@ -7,6 +7,7 @@ must be known before that.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from curador.errors import InvalidParameter
 from curador.query.tables.names import suggestion
+from curador.query.tables.paths import listed
 from curador.query.tables.sources import EngineTable, Files, Frame, Source
 
 if TYPE_CHECKING:
@@ -118,6 +120,21 @@ def in_file(source: Source) -> bool:
     (True, False)
     """
     return isinstance(source, EngineTable) and engine_entry(source).in_file
+
+
+def missing_file(source: Source) -> str:
+    """The path of a source whose file is not there, or the pattern that finds none; nothing where there is one.
+
+    >>> from curador.query.tables.sources import read_source
+    >>> missing_file(read_source("/nowhere/people.csv")), missing_file(read_source("postgresql:///b#b"))
+    ('/nowhere/people.csv', '')
+    """
+    if isinstance(source, Files):
+        found = listed(source.pattern)
+        return "" if found and all(map(os.path.isfile, found)) else source.pattern
+    return (
+        source.path if isinstance(source, EngineTable) and in_file(source) and not os.path.isfile(source.path) else ""
+    )
 
 
 def engine_class(entry: EngineEntry) -> type[SqlEngine]:

@@ -33,25 +33,30 @@ class ServedStudy:
         self._open, self._reopening = open_curator, Lock()
         self._first = self.curator = open_curator(None)
         self._file = self.curator.study_file
-        self._seen = self._stamp()
+        self._seen, self._given_up = self._stamp(), False
         self._stated = None if self._file is None else read_study(self._file)
         if self._stated is not None and not self.curator.declares(self._stated):  # it changed while it was opened
             self._seen, self._stated = None, None
 
     def changed(self) -> bool:
-        """Whether the file is another one than was last looked at: one question to the file system."""
-        return self._stamp() != self._seen
+        """Whether the file is another one than was last looked at, or a table's file that was missing has come.
+
+        One question to the file system, and one for each table that is missing.
+        """
+        return self._stamp() != self._seen or (not self._given_up and self.curator.outdated)
 
     def reopened(self) -> Curator:
         """The curator of the file as it is now."""
         with self._reopening:
             stamp = self._stamp()  # before it is read: if it changes meanwhile, it is read again
-            if stamp != self._seen and self._file is not None:
+            if self.changed() and self._file is not None:
                 try:
                     self._renew(self._file)
+                    self._given_up = False
                 except Exception as error:  # noqa: BLE001  a file may hold anything: whatever it is, others are served
                     code = error.code if isinstance(error, CuradorError) else ""
                     LOG.error(json.dumps({"study": "not reopened", "because": code or type(error).__name__}))
+                    self._given_up = True  # until the study's file changes
                 self._seen = stamp
             return self.curator
 
@@ -60,7 +65,7 @@ class ServedStudy:
         if self._stated is not None and _ledger(found) != _ledger(self._stated):
             LOG.error(json.dumps({"study": "not reopened", "because": "another ledger, which needs a restart"}))
             return
-        if self._stated is None or _declared(found) != _declared(self._stated):
+        if self._stated is None or _declared(found) != _declared(self._stated) or self.curator.outdated:
             self.curator = self._open(self._first.ledger)
             self.curator.close_unheld()
             LOG.info(json.dumps({"study": "reopened", "tables": len(found.tables)}))

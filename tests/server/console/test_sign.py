@@ -13,7 +13,7 @@ from playwright.sync_api import Browser
 from curador.errors import NotAllowed
 from curador.server.access.auth import digest
 from curador.server.access.passwords import change_password
-from curador.server.access.sessions import LASTS, begin, form_token, session
+from curador.server.access.sessions import LASTS, form_token
 from curador.server.gate.cookies import SESSION, VISIT
 from tests.server.console.browsing import WIDTHS, screen, session_of, visitor
 from tests.server.served import Served, serving, write_study
@@ -202,7 +202,7 @@ def test_tokens_sign_in_and_links_codes_and_cookies_do_not(served: Served) -> No
             assert stranger.post("/console/sign-in", data={"token": token}).status_code == 403
         assert stranger.post("/console/sign-in", data={"token": served.tokens["ana"]}).status_code == 303
         assert "epsilon 9.3" in stranger.get(HOME).text
-    assert all(one.parent for one in ledger.accesses() if one.kind == "session")
+    assert {one.kind for one in ledger.accesses()} <= {"token", "code", "link", "password"}
 
 
 # ---- one's own password ----------------------------------------------------------------------------------------------
@@ -302,8 +302,8 @@ def test_signing_in_gives_a_new_cookie_and_ends_the_old_session(served: Served) 
         answer = stranger.post("/console/sign-in", data={"token": served.tokens["curator"]})
     fresh = answer.cookies[SESSION]
     assert fresh != planted
-    assert session(served.curator.ledger, planted) is None
-    found = session(served.curator.ledger, fresh)
+    assert served.service.visitor(planted) is None
+    found = served.service.visitor(fresh)
     assert found is not None
     assert found.role == "curator"
     flags = answer.headers["set-cookie"].lower()
@@ -311,24 +311,24 @@ def test_signing_in_gives_a_new_cookie_and_ends_the_old_session(served: Served) 
 
 
 def test_a_session_ends_with_signing_out_with_its_token_and_with_time(served: Served) -> None:
-    ledger = served.curator.ledger
+    ledger, sessions = served.curator.ledger, served.service.sessions
     with visitor(served, "curator") as client:
         cookie = client.cookies[SESSION]
         assert client.post("/console/sign-out").status_code == 303
-    assert session(ledger, cookie) is None
+    assert sessions.visitor(ledger, cookie) is None
     token = served.give("auditor")
     parent = ledger.access(digest(token))
     assert parent is not None
-    cookie = begin(ledger, parent)
-    assert session(ledger, cookie) is not None
-    assert session(ledger, cookie, datetime.now(UTC) + LASTS) is None
+    cookie = sessions.begin(ledger, parent)
+    assert sessions.visitor(ledger, cookie) is not None
+    assert sessions.visitor(ledger, cookie, datetime.now(UTC) + LASTS) is None
     ledger.end_access(digest(token))
-    assert session(ledger, cookie) is None
+    assert sessions.visitor(ledger, cookie) is None
     brief = served.give("auditor", expires=datetime.now(UTC) + timedelta(hours=1))
     parent = ledger.access(digest(brief))
     assert parent is not None
-    cookie = begin(ledger, parent)
-    assert session(ledger, cookie, datetime.now(UTC) + timedelta(hours=2)) is None
+    cookie = sessions.begin(ledger, parent)
+    assert sessions.visitor(ledger, cookie, datetime.now(UTC) + timedelta(hours=2)) is None
 
 
 def test_no_secret_is_listed(served: Served) -> None:
@@ -360,7 +360,7 @@ def test_forms_of_other_sites_are_refused(served: Served, headers: dict[str, str
         answer = client.post("/console/sign-out")
         assert answer.status_code == 403
         assert "not valid any more" in answer.text
-    assert session(served.curator.ledger, cookie) is not None
+    assert served.service.visitor(cookie) is not None
 
 
 def test_a_form_of_one_session_is_not_valid_in_another(served: Served) -> None:

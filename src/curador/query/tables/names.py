@@ -26,7 +26,9 @@ def identifier(name: object, what: str) -> str:
             f"{what} needs a name of 1 to {LONGEST_NAME} characters, got {str(name)[:40]!r}.", fix="Rename it."
         )
     if any(unicodedata.category(c) in ("Cc", "Cs") for c in name):
-        raise InvalidParameter(f"{what} has a control character in its name {name!r}.", fix="Rename it.")
+        raise InvalidParameter(
+            f"{what} has a control character in its name {name!r}.", fix="Rename it.", code="control-character"
+        )
     return name
 
 

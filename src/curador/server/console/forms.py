@@ -20,6 +20,9 @@ LARGEST = 10**300
 
 _AMOUNT = re.compile(r"[+]?(\d+/\d+|[\d.]+(e[+-]?0*\d{1,3})?)", re.ASCII | re.IGNORECASE)
 
+_COMMA = re.compile(r"[+-]?(0*,\d+|\d+,(\d\d?|\d{4,}))(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
+"""A decimal comma; 1,000 may be a thousand, and is none."""
+
 
 @dataclass(frozen=True)
 class Filled:
@@ -54,6 +57,16 @@ class Filled:
             ) from None
 
 
+def number_text(text: str) -> str:
+    """A number of a form as programs write it: a decimal comma is as good as a point.
+
+    >>> number_text(" 0,05 "), number_text("12,5"), number_text("1/4"), number_text("1,000")
+    ('0.05', '12.5', '1/4', '1,000')
+    """
+    plain = text.strip()
+    return plain.replace(",", ".") if _COMMA.fullmatch(plain) else plain
+
+
 def amount(text: str, field: str, below: int | None = None) -> Fraction:
     """A positive number of a form, as a decimal or a fraction; refused with its field.
 
@@ -62,8 +75,9 @@ def amount(text: str, field: str, below: int | None = None) -> Fraction:
     >>> amount("1/4", "epsilon"), amount("1e-6", "delta", 1)
     (Fraction(1, 4), Fraction(1, 1000000))
     """
+    plain = number_text(text[:100])
     try:
-        found = Fraction(text.strip()) if len(text) <= 60 and _AMOUNT.fullmatch(text.strip()) else Fraction(0)
+        found = Fraction(plain) if len(text) <= 60 and _AMOUNT.fullmatch(plain) else Fraction(0)
     except (ValueError, ZeroDivisionError):
         found = Fraction(0)
     if found <= 0 or found > LARGEST or (below is not None and found >= below):

@@ -15,7 +15,7 @@ from curador import Access
 from curador.errors import CuradorError, InvalidParameter, NotAllowed
 from curador.server.access.auth import known
 from curador.server.access.passwords import LONGEST, SHORTEST, change_password, refuse_length, set_password, signed_in
-from curador.server.access.sessions import LASTS, begin, finish
+from curador.server.access.sessions import LASTS
 from curador.server.console.forms import Filled, filled
 from curador.server.console.genuine import page_router
 from curador.server.console.visit import OVERVIEW, THEMES, Visit, Visiting, inside
@@ -117,7 +117,7 @@ def _checked(form: Filled) -> Filled:
 async def sign_out(visit: Visiting) -> Response:
     """End the session."""
     held = cookie(visit.request.scope, SESSION)
-    await visit.serving.work(partial(finish, visit.serving.curator.ledger, held))
+    await visit.serving.work(partial(visit.serving.sessions.finish, held))
     response = visit.to(SIGN_IN)
     put(response, visit.request, SESSION, "", 0)
     return response
@@ -136,7 +136,8 @@ async def preferences(visit: Visiting) -> Response:
 
 async def _entered(visit: Visit, found: Access, path: str) -> Response:
     before = cookie(visit.request.scope, SESSION)
-    fresh = await visit.serving.work(partial(begin, visit.serving.curator.ledger, found, before))
+    begin = partial(visit.serving.sessions.begin, visit.serving.curator.ledger, found, before)
+    fresh = await visit.serving.work(begin)
     response = visit.to(path)
     put(response, visit.request, SESSION, fresh, int(LASTS.total_seconds()))
     return response

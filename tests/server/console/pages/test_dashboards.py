@@ -102,7 +102,7 @@ def test_each_table_of_a_publication_is_sorted_and_named_by_itself(served: Serve
     ("changes", "place"),
     [
         ({"sql-0": "", "sql-1": ""}, "sql-0-wrong"),
-        ({"name-1": "people"}, "epsilon-wrong"),
+        ({"name-1": "people"}, "name-1-wrong"),
         ({"epsilon": "2"}, "because-wrong"),
     ],
 )
@@ -125,3 +125,12 @@ def test_a_dashboard_in_a_browser(browser: Browser, served: Served, language: st
             page.fill("#sql-1", "SELECT sex, AVG(pay) AS m FROM people GROUP BY sex")
         page.wait_for_selector("#rehearsal h3 >> nth=1")
         seen.look(f"dashboard-{language}-{theme}-{width}")
+
+
+def test_two_questions_of_one_name_are_refused_at_the_second(served: Served) -> None:
+    form = {"places": "2", "epsilon": "0.5", "name-0": "all", "name-1": "all"}
+    form |= {f"sql-{k}": "SELECT COUNT(*) AS n FROM people" for k in (0, 1)}
+    with visitor(served, "ana") as ana:
+        page = ana.post("/console/dashboards", data={**form, "do": "pay"}).text
+    assert 'id="name-1-wrong"' in page
+    assert "There is no price yet" not in page

@@ -116,6 +116,7 @@ def test_a_public_link_opens_one_release_until_it_ends(served: Served) -> None:
         found = re.search(r'href="[^"]*(/console/public/[^"]+)"', made)
         assert found is not None
         assert "<b>press" not in made
+        assert made.index(found[1]) < made.index("<svg")  # where whoever made it looks first
         assert stranger.get(found[1]).status_code == 200
         assert stranger.get(f"{found[1]}/csv").text.startswith("sex,n")
         assert reader.get(f"/console/releases/{id}").status_code == 200

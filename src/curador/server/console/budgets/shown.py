@@ -75,6 +75,7 @@ class AnalystView:
     charges: int
     group: str
     members: int
+    kind: str = ""
     of_tables: bool = False
     """Whether it is no analyst's: what all tables share, or a table's own."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Any
@@ -20,6 +20,7 @@ from curador import ZCDP, Access, Balance, Curator, PureDP
 from curador.curator.budgets import POPULATION
 from curador.curator.naming import ANALYST, normal
 from curador.errors import CuradorError, InvalidParameter
+from curador.ledger.contract import Registration
 from curador.server.access.auth import Caller
 from curador.server.bodies import EndBody, RevokeBody, TokenBody
 from curador.server.console.budgets.decided import decided
@@ -59,24 +60,25 @@ Done = Annotated[str, Query(pattern="^(given|raised|closed|ended|)$")]
 """What was just done, as the address that follows it says."""
 
 
-def _scopes(curator: Curator) -> dict[str, str]:
-    """The scope of everybody who was given a budget, by name."""
+def _tied(curator: Curator) -> dict[str, Registration]:
+    """Everybody who was given a budget, by name: with the scope, and the kind as the unit."""
     found = curator.ledger.registrations()
-    return {one.table.removeprefix(ANALYST): one.scope for one in found if one.table.startswith(ANALYST)}
+    return {one.table.removeprefix(ANALYST): one for one in found if one.table.startswith(ANALYST)}
 
 
 def names(curator: Curator) -> list[str]:
     """Everybody who was given a budget, in order."""
-    return sorted(_scopes(curator))
+    return sorted(_tied(curator))
 
 
-def _views(curator: Curator, tied: Mapping[str, str]) -> list[AnalystView]:
-    ledger = curator.ledger
-    found = {name: ledger.balance(scope) for name, scope in sorted(tied.items())}
+def _views(curator: Curator, tied: Mapping[str, Registration]) -> list[AnalystView]:
+    ledger, roots = curator.ledger, curator.scopes.roots()
+    found = {name: ledger.balance(one.scope) for name, one in sorted(tied.items())}
     above = Counter(balance.parent.scope for balance in found.values() if balance.parent is not None)
     return [
-        AnalystView(name, balance, ledger.count(tied[name]), _group(balance, curator.scopes.roots()), above[tied[name]])
+        AnalystView(name, balance, ledger.count(one.scope), _group(balance, roots), above[one.scope], one.unit)
         for name, balance in found.items()
+        for one in (tied[name],)
     ]
 
 
@@ -94,7 +96,7 @@ def _group(balance: Balance, roots: Sequence[str]) -> str:
 def _named(visit: Visit, address: str) -> AnalystView:
     """The analyst that an address stands for."""
     curator = visit.serving.curator
-    found = {name: scope for name, scope in _scopes(curator).items() if handle(name) == address}
+    found = {name: one for name, one in _tied(curator).items() if handle(name) == address}
     views = _views(curator, found) or [one for one in _roots(curator) if one.handle == address]
     if not views:
         raise not_found()
@@ -125,7 +127,7 @@ def _all(
     done: str = "",
 ) -> Response:
     curator = visit.serving.curator
-    found, roots = _views(curator, _scopes(curator)), _roots(curator)
+    found, roots = _views(curator, _tied(curator)), _roots(curator)
     return visit.page(
         "analysts.html",
         status,
@@ -138,9 +140,12 @@ def _all(
         kinds=_kinds(visit),
         usual=_usual_kind(curator),
         role_choices=[(role, visit.say(f"frame.role-{role}")) for role in ROLES],
-        groups=[("", visit.say("analysts.no-group")), *((one.name, one.name) for one in found)],
-        people=[("", visit.say("analysts.choose")), *((one.name, one.name) for one in found)],
-        accesses=_doors(curator.ledger.accesses(), caller),
+        groups=[
+            ("", visit.say("analysts.no-group")),
+            *((one.name, one.name) for one in found if one.kind != "analyst"),
+        ],
+        people=[("", visit.say("analysts.choose")), *((one.name, one.name) for one in found if one.kind != "group")],
+        accesses=_doors(visit, curator.ledger.accesses(), caller),
         holder=caller.role == "curator",
     )
 
@@ -162,7 +167,7 @@ def _one(visit: Visit, caller: Caller, address: str, status: int = 200, done: st
         asks=asked_for(found.balance),
         charges=list(reversed(curator.history(found.name, last=NEWEST))),
         decisions=[decided(visit, one) for one in reversed(curator.decisions(found.name)) if one.scope],
-        accesses=_doors([one for one in curator.ledger.accesses() if one.who == found.name], caller),
+        accesses=_doors(visit, [one for one in curator.ledger.accesses() if one.who == found.name], caller),
         holder=caller.role == "curator",
         raising=forms.get("raising", Filled()),
         closing=forms.get("closing", Filled()),
@@ -265,12 +270,10 @@ class AccessView:
         return last_day(self.access.expires)
 
 
-def _doors(found: Sequence[Access], caller: Caller) -> list[AccessView]:
+def _doors(visit: Visit, found: Sequence[Access], caller: Caller) -> list[AccessView]:
     """What opens, or once did: what is open first; sessions are counted with what began them."""
     now = datetime.now(UTC)
-    begun: Mapping[str, int] = {
-        one.token: sum(s.parent == one.token and s.open_at(now) for s in found) for one in found if not one.parent
-    }
+    begun = visit.serving.sessions.open_at(now)
 
     def states() -> Iterator[AccessView]:
         for one in found:
@@ -289,7 +292,8 @@ async def new_door(visit: Visiting, caller: Holder) -> Response:
     try:
         if form["role"] not in ROLES:
             raise _wrong("role", "There is no such role.", "Choose one of the list.", "role-unknown")
-        if form["role"] == "analyst" and who not in await visit.serving.work(lambda: names(visit.serving.curator)):
+        tied = await visit.serving.work(lambda: _tied(visit.serving.curator))
+        if form["role"] == "analyst" and (who not in tied or tied[who].unit == "group"):
             raise _wrong("analyst", "An analyst's link is for somebody.", "Choose the analyst.", "door-for-nobody")
         body = form.read(
             TokenBody,

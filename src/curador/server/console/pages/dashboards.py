@@ -10,10 +10,10 @@ from typing import Any, TypeVar
 from fastapi import Response
 from markupsafe import Markup
 
-from curador.errors import CuradorError
+from curador.errors import CuradorError, InvalidParameter
 from curador.server.access.auth import Caller
 from curador.server.bodies import BatchBody, PublishBody
-from curador.server.console.forms import Filled, filled
+from curador.server.console.forms import Filled, filled, number_text
 from curador.server.console.genuine import page_router
 from curador.server.console.questions.built import name_text
 from curador.server.console.questions.pricing import CONFIDENCES, affordable, confidence_of, wrong
@@ -92,16 +92,21 @@ def _body(form: Filled, body: type[B], language: str, **more: Any) -> B:
     if not asked:
         raise wrong("sql-0", "There is no question yet.", "Write SQL.")
     names = {k: form[f"name-{k}"].strip() or f"question-{k + 1}" for k in asked}
-    if len(set(names.values())) < len(names):
-        raise wrong("epsilon", "Two questions have one name.", "Name each differently.")
+    if twice := next((k for i, k in enumerate(asked) if names[k] in [names[j] for j in asked[:i]]), 0):
+        raise InvalidParameter(
+            f"Two questions are called {names[twice]!r}.",
+            fix="Give one of them another short name.",
+            code="name-twice",
+            facts={"field": f"name-{twice}", "name": names[twice]},
+        )
     confidence = confidence_of(form["confidence"])
     wanted = {
-        names[k]: {"error": form[f"error-{k}"].strip(), "confidence": confidence}
+        names[k]: {"error": number_text(form[f"error-{k}"]), "confidence": confidence}
         for k in asked
         if form[f"error-{k}"].strip()
     }
-    weights = {names[k]: form[f"weight-{k}"].strip() or "1" for k in asked if names[k] not in wanted}
-    price = {"epsilon": form["epsilon"].strip(), "delta": form["delta"].strip()} if weights else {}
+    weights = {names[k]: number_text(form[f"weight-{k}"]) or "1" for k in asked if names[k] not in wanted}
+    price = {"epsilon": number_text(form["epsilon"]), "delta": number_text(form["delta"])} if weights else {}
     return form.read(
         body,
         questions={names[k]: form[f"sql-{k}"] for k in asked},

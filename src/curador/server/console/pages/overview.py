@@ -16,6 +16,7 @@ from curador.accounting import filters
 from curador.accounting.rules.costs import Cost
 from curador.curator.budgets import POPULATION
 from curador.curator.naming import ANALYST
+from curador.curator.table import missing_files
 from curador.errors import CuradorError
 from curador.server.access.auth import Caller
 from curador.server.console.budgets.shown import handle, last_day, own_left, share
@@ -86,12 +87,14 @@ async def overview(visit: Visiting, caller: Anyone) -> Response:
     curator = visit.serving.curator
     if caller.role == "reader":
         public = await visit.serving.work(lambda: len(public_ids(curator)))
-        return visit.page("overview.html", budgets=[], fits=None, analysts=None, public=public, next=NEXT["reader"])
+        return visit.page(
+            "overview.html", budgets=[], fits=None, analysts=None, public=public, next=NEXT["reader"], missing=[]
+        )
     return await visit.serving.work(lambda: _made(visit, caller, curator))
 
 
 def _made(visit: Visit, caller: Caller, curator: Curator) -> Response:
-    charges = curator.history(caller.who, last=NEWEST)
+    charges = curator.received(caller.who, last=NEWEST)
     own = caller.who is not None
     balances = (curator.budget(caller.who),) if own else curator.budgets()
     return visit.page(
@@ -103,6 +106,8 @@ def _made(visit: Visit, caller: Caller, curator: Curator) -> Response:
         raised=handle(balances[0].scope) if caller.role == "curator" and len(balances) == 1 else "",
         public=None,
         next=NEXT[caller.role],
+        missing=list(missing_files(curator.tables).items()),
+        may_mend=caller.role == "curator",
     )
 
 
@@ -212,7 +217,9 @@ def _fitting(visit: Visit, curator: Curator, caller: Caller) -> Fitting | None:
     """What still fits, said once for tables that one budget pays for: six counts of either are not twelve."""
     together = caller.who is not None or curator.scopes.shared
     found: dict[tuple[int, int], list[str]] = {}
-    for name in [name for name, table in curator.tables.items() if not table.public][:MOST_TABLES]:
+    gone = missing_files(curator.tables)
+    private = [name for name, table in curator.tables.items() if not table.public and name not in gone]
+    for name in private[:MOST_TABLES]:
         counts = _counts(curator, name, caller.who)
         if counts is not None:
             found.setdefault(counts, []).append(name)

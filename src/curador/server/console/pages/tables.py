@@ -6,7 +6,7 @@ from typing import Any
 
 from fastapi import Response
 
-from curador.curator.table import described
+from curador.curator.table import described, missing_files
 from curador.server.console.genuine import page_router
 from curador.server.console.visit import Visit, Visiting
 from curador.server.service import Member
@@ -24,7 +24,10 @@ async def tables(visit: Visiting, caller: Member) -> Response:
 def _made(visit: Visit, role: str) -> Response:
     known = visit.serving.curator.tables
     whole = Description({name: described(table, visit.language) for name, table in known.items()}, (), visit.language)
-    shown = [_table(visit, name, about, whole) for name, about in whole.tables.items()]
+    gone = missing_files(known)
+    shown = [
+        {**_table(visit, name, about, whole), "missing": gone.get(name, "")} for name, about in whole.tables.items()
+    ]
     may_ask, may_bring = role in ("curator", "analyst"), role == "curator"
     return visit.page("tables.html", tables=shown, may_ask=may_ask, may_bring=may_bring)
 

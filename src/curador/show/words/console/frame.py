@@ -149,8 +149,8 @@ TEXTS = {
         "Aún no hay pregunta. Escriba SQL o construya una.",
     ),
     "error-field-epsilon": (
-        "There is no price yet. Write an epsilon, such as 0.5.",
-        "Aún no hay precio. Escriba un épsilon, como 0.5.",
+        "There is no price yet. Write an epsilon, such as 0.1.",
+        "Aún no hay precio. Escriba un épsilon, como 0.1.",
     ),
     "error-field-error": ("Write the largest error that you accept.", "Escriba el mayor error que acepta."),
     "error-field-rows": (
@@ -158,8 +158,39 @@ TEXTS = {
         "Escriba un número entero de filas o déjelo vacío.",
     ),
     "error-builder-field": (
-        "Something in the builder is missing or does not fit: choose a column, and a value of its type.",
-        "Algo falta o no encaja en el constructor: elija una columna y un valor de su tipo.",
+        "Choose a table, a column and a comparison.",
+        "Elija una tabla, una columna y una comparación.",
+    ),
+    "error-builder-count-distinct": (
+        "Choose the column whose different values are counted.",
+        "Elija la columna cuyos valores distintos se cuentan.",
+    ),
+    "error-builder-sum": ("Choose the column to add up.", "Elija la columna que se suma."),
+    "error-builder-mean": ("Choose the column to take the mean of.", "Elija la columna de la que se toma la media."),
+    "error-builder-quantiles": (
+        "Choose the column to take the median of.",
+        "Elija la columna de la que se toma la mediana.",
+    ),
+    "error-builder-std": (
+        "Choose the column to take the deviation of.",
+        "Elija la columna de la que se toma la desviación.",
+    ),
+    "error-builder-minimum": (
+        "Choose the column whose least value is wanted.",
+        "Elija la columna cuyo menor valor se busca.",
+    ),
+    "error-builder-maximum": (
+        "Choose the column whose largest value is wanted.",
+        "Elija la columna cuyo mayor valor se busca.",
+    ),
+    "error-builder-value-text": ("Write the value to compare with.", "Escriba el valor con que se compara."),
+    "error-builder-value-integer": ("Write a whole number, such as 42.", "Escriba un número entero, como 42."),
+    "error-builder-value-real": ("Write a number with a point, such as 3.5.", "Escriba un número con punto, como 3.5."),
+    "error-builder-value-boolean": ("Write true or false.", "Escriba true o false."),
+    "error-builder-value-date": ("Write year, month, day: 2025-12-31.", "Escriba año, mes y día: 2025-12-31."),
+    "error-builder-value-timestamp": (
+        "Write date and time: 2025-12-31 18:30:00.",
+        "Escriba fecha y hora: 2025-12-31 18:30:00.",
     ),
     "error-reason-needed": (
         "An epsilon this large needs a reason. Nothing was paid. Say why in the field above.",
@@ -309,6 +340,27 @@ TEXTS = {
     "error-upload-unwritable": (
         "The server cannot write the file: look at its folder's rights and the space on its disk. Nothing was kept.",
         "El servidor no puede escribir el archivo: mire los permisos de su carpeta y el espacio en su disco. No se guardó nada.",
+    ),
+    "missing-file": (
+        "The file of the table {table} is not there. Questions about {table} are refused and cost nothing; all other tables can be asked.",
+        "El archivo de la tabla {table} no está. Las preguntas sobre {table} se rechazan y no cuestan nada; todas las demás tablas se pueden preguntar.",
+    ),
+    "missing-mend": (
+        "Put it back at {path}: it is found again by itself. Or take the table out of the study file; what was spent stays spent.",
+        "Póngalo de nuevo en {path}: se encuentra solo. O quite la tabla del archivo del estudio; lo gastado queda gastado.",
+    ),
+    "missing-told": ("The curator of the study can put it back.", "El curador del estudio puede ponerlo de nuevo."),
+    "error-name-twice": (
+        "Two questions are called {name}. Give one of them another short name.",
+        "Dos preguntas se llaman {name}. Dé a una de ellas otro nombre corto.",
+    ),
+    "error-file-missing": (
+        "The rows of {table} are not there: there is no file {file}. The curator can put it back; other tables can be asked. This cost nothing.",
+        "Las filas de {table} no están: no hay un archivo {file}. El curador puede ponerlo de nuevo; las demás tablas se pueden preguntar. Esto no costó nada.",
+    ),
+    "error-file-back": (
+        "The file of {table} was not there when the study was opened, and is now. Ask again. This cost nothing.",
+        "El archivo de {table} no estaba cuando se abrió el estudio, y ahora está. Pregunte de nuevo. Esto no costó nada.",
     ),
     "error-too-large": (
         "This is larger than the server takes. Nothing was kept.",

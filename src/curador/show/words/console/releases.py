@@ -64,7 +64,12 @@ TEXTS = {
     ),
     "label": ("For whom (only you see it)", "Para quién (solo usted lo ve)"),
     "make-link": ("Make a public link", "Crear un enlace público"),
-    "link-once": ("This is the link. It is shown only now.", "Este es el enlace. Solo se muestra ahora."),
+    "link-made": ("The public link", "El enlace público"),
+    "link-once": (
+        "Whoever has this link reads the release without signing in. It is shown only now: copy it. Another can be made at any time.",
+        "Quien tenga este enlace lee la publicación sin iniciar sesión. Solo se muestra ahora: cópielo. Siempre se puede crear otro.",
+    ),
+    "link-open": ("Open it", "Abrirlo"),
     "link-of": ("A link is open: {label}", "Hay un enlace abierto: {label}"),
     "end": ("End this link", "Terminar este enlace"),
 }
