@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
+from typing import Any
 
+from curador.errors import CuradorError
 from curador.query.aggregates.base import Aggregate
 from curador.query.ask.question import Question
 from curador.query.language.expressions import Bin, Expr, Name
@@ -33,6 +36,17 @@ def question_title(asked: Question, language: str = "en") -> str:
     if isinstance(asked.source, PerUnit):
         text = say("asked-per-unit", language, what=text)
     return f"{text[:1].upper()}{text[1:]} · {', '.join(asked.reads)}"
+
+
+def noted_title(note: Mapping[str, Any], language: str = "en") -> str | None:
+    """The same of the one question that a charge's note holds; None where it holds several, or none that is whole."""
+    asked = note.get("asked")
+    if not isinstance(asked, Mapping) or set(asked) != {""}:
+        return None
+    try:
+        return question_title(Question.from_json(asked[""]), language)
+    except CuradorError:  # cut to what a note has room for
+        return None
 
 
 def _measured(one: Aggregate, language: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Any
@@ -20,9 +20,9 @@ from curador import ZCDP, Access, Balance, Curator, PureDP
 from curador.curator.budgets import POPULATION
 from curador.curator.naming import ANALYST, normal
 from curador.errors import CuradorError, InvalidParameter
-from curador.ledger.contract import Registration
 from curador.server.access.auth import Caller
 from curador.server.bodies import EndBody, RevokeBody, TokenBody
+from curador.server.console.budgets.asked import asked
 from curador.server.console.budgets.decided import decided
 from curador.server.console.budgets.granting import (
     KINDS,
@@ -60,10 +60,20 @@ Done = Annotated[str, Query(pattern="^(given|raised|closed|ended|)$")]
 """What was just done, as the address that follows it says."""
 
 
-def _tied(curator: Curator) -> dict[str, Registration]:
-    """Everybody who was given a budget, by name: with the scope, and the kind as the unit."""
+@dataclass(frozen=True)
+class Tied:
+    """The scope that a name is tied to, and whether the name is an analyst's or a group's."""
+
+    scope: str
+    kind: str
+
+
+def _tied(curator: Curator) -> dict[str, Tied]:
+    """Everybody who was given a budget, by name."""
     found = curator.ledger.registrations()
-    return {one.table.removeprefix(ANALYST): one for one in found if one.table.startswith(ANALYST)}
+    return {
+        one.table.removeprefix(ANALYST): Tied(one.scope, one.unit) for one in found if one.table.startswith(ANALYST)
+    }
 
 
 def names(curator: Curator) -> list[str]:
@@ -71,12 +81,12 @@ def names(curator: Curator) -> list[str]:
     return sorted(_tied(curator))
 
 
-def _views(curator: Curator, tied: Mapping[str, Registration]) -> list[AnalystView]:
+def _views(curator: Curator, tied: Mapping[str, Tied]) -> list[AnalystView]:
     ledger, roots = curator.ledger, curator.scopes.roots()
     found = {name: ledger.balance(one.scope) for name, one in sorted(tied.items())}
     above = Counter(balance.parent.scope for balance in found.values() if balance.parent is not None)
     return [
-        AnalystView(name, balance, ledger.count(one.scope), _group(balance, roots), above[one.scope], one.unit)
+        AnalystView(name, balance, ledger.count(one.scope), _group(balance, roots), above[one.scope], one.kind)
         for name, balance in found.items()
         for one in (tied[name],)
     ]
@@ -165,6 +175,7 @@ def _one(visit: Visit, caller: Caller, address: str, status: int = 200, done: st
         gauge=Markup(gauge(spent, named)),
         was=remembered(found.balance),
         asks=asked_for(found.balance),
+        asked=asked,
         charges=list(reversed(curator.history(found.name, last=NEWEST))),
         decisions=[decided(visit, one) for one in reversed(curator.decisions(found.name)) if one.scope],
         accesses=_doors(visit, [one for one in curator.ledger.accesses() if one.who == found.name], caller),
@@ -293,7 +304,7 @@ async def new_door(visit: Visiting, caller: Holder) -> Response:
         if form["role"] not in ROLES:
             raise _wrong("role", "There is no such role.", "Choose one of the list.", "role-unknown")
         tied = await visit.serving.work(lambda: _tied(visit.serving.curator))
-        if form["role"] == "analyst" and (who not in tied or tied[who].unit == "group"):
+        if form["role"] == "analyst" and (who not in tied or tied[who].kind == "group"):
             raise _wrong("analyst", "An analyst's link is for somebody.", "Choose the analyst.", "door-for-nobody")
         body = form.read(
             TokenBody,

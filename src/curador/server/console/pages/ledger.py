@@ -15,6 +15,7 @@ from fastapi import Path, Query, Response
 
 from curador import Charge, Curator
 from curador.errors import CuradorError, InvalidParameter
+from curador.server.console.budgets.asked import asked
 from curador.server.console.budgets.decided import decided, whose
 from curador.server.console.forms import Filled
 from curador.server.console.genuine import page_router
@@ -163,6 +164,7 @@ def _listed(visit: Visit, wanted: ChargeFilter, before: str, found_job: Mapping[
         status,
         form=form,
         wanted=wanted,
+        asked=asked,
         charges=found,
         older=wanted.address(before=more) if more else "",
         newest=wanted.address() if before else "",
@@ -253,6 +255,7 @@ async def charge(id: Id, visit: Visiting, caller: Overseer) -> Response:
             raise not_found() if error.code == "charge-unknown" else error from None
         return visit.page(
             "charge.html",
+            asked=asked,
             one=found,
             because=found.note.get("because", ""),
             costs=[

@@ -19,6 +19,7 @@ from curador.curator.naming import ANALYST
 from curador.curator.table import missing_files
 from curador.errors import CuradorError
 from curador.server.access.auth import Caller
+from curador.server.console.budgets.asked import asked
 from curador.server.console.budgets.shown import handle, last_day, own_left, share
 from curador.server.console.genuine import page_router
 from curador.server.console.visit import Visit, Visiting
@@ -100,6 +101,7 @@ def _made(visit: Visit, caller: Caller, curator: Curator) -> Response:
     return visit.page(
         "overview.html",
         budgets=[_budget(visit, balance, charges, own) for balance in balances],
+        asked=asked,
         unit=_unit(curator),
         fits=_fitting(visit, curator, caller),
         analysts=None if own else _analysts(visit, curator, balances, charges),
