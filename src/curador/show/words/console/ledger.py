@@ -15,8 +15,8 @@ TEXTS = {
     "verifying": ("Reading the ledger again…", "Leyendo de nuevo el registro…"),
     "look-again": ("Look again", "Mirar de nuevo"),
     "sound": (
-        "{n} entries, all as they were written. A charge is an entry, and so are its answer, each decision, each table and each link, password and session.",
-        "{n} asientos, todos como se escribieron. Un cargo es un asiento, y también lo son su respuesta, cada decisión, cada tabla y cada enlace, contraseña y sesión.",
+        "{n} entries, all as they were written. A charge is an entry, and so are its answer, each decision, each table, each link and each password.",
+        "{n} asientos, todos como se escribieron. Un cargo es un asiento, y también lo son su respuesta, cada decisión, cada tabla, cada enlace y cada contraseña.",
     ),
     # -- charges
     "charges": ("Charges", "Cargos"),
