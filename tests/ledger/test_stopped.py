@@ -58,14 +58,14 @@ def test_whoever_was_waited_for_in_vain_is_waited_for_once(quick: Path, monkeypa
     other.wait()
     given_up = []
 
-    def patiently(attempt: Callable[[], object]) -> None:
+    def patiently(attempt: Callable[[], object], seconds: float) -> None:
         try:
-            reopened_file.patiently(attempt)
+            reopened_file.patiently(attempt, seconds)
         except TimeoutError:
             given_up.append(attempt)
             raise
 
-    monkeypatch.setattr(reopened_file, "PATIENCE", 0.3)
+    monkeypatch.setattr(file_queue, "TURN", 0.3)
     monkeypatch.setattr(file_queue, "patiently", patiently)
     for _ in range(3):
         ledger.settle(ledger.reserve("people", THOUSANDTH).id, b"x")

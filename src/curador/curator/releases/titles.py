@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
+from typing import Any
 
+from curador.errors import CuradorError
 from curador.query.aggregates.base import Aggregate
 from curador.query.ask.question import Question
 from curador.query.language.expressions import Bin, Expr, Name
@@ -31,6 +34,17 @@ def question_title(asked: Question, language: str = "en") -> str:
         isinstance(asked.source, PerUnit),
     )
     return asked_title(parts, language)
+
+
+def noted_title(note: Mapping[str, Any], language: str = "en") -> str | None:
+    """The same of the one question that a charge's note holds; None where it holds several, or none that is whole."""
+    asked = note.get("asked")
+    if not isinstance(asked, Mapping) or set(asked) != {""}:
+        return None
+    try:
+        return question_title(Question.from_json(asked[""]), language)
+    except CuradorError:  # cut to what a note has room for
+        return None
 
 
 def _measured(one: Aggregate) -> MeasuredPart:

@@ -17,7 +17,7 @@ from markupsafe import Markup
 from curador import Charge, Curator, Publication, Release
 from curador.curator.releases.reporting import publication_report, release_report
 from curador.curator.releases.titles import question_title
-from curador.curator.table import Question, question_from
+from curador.curator.table import question_from
 from curador.errors import CuradorError, InvalidParameter
 from curador.server.access.auth import Caller
 from curador.server.access.people import end
@@ -226,7 +226,7 @@ def _shown(visit: Visit, found: Release | Publication) -> dict[str, Any]:
     }
 
 
-def _question(found: Release) -> Question | None:
+def _question(found: Release) -> Any:
     """The question of a release; how well a table's rows fit is several, and says below what it is."""
     return None if not found.question or "quality" in found.question else question_from(found.question)
 

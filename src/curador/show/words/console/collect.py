@@ -4,7 +4,7 @@ TEXTS = {
     "title": ("Collect", "Recolectar"),
     "lead": (
         "Ask people who trust nobody: each device adds noise before it sends anything, and only estimates over many come out.",
-        "Pregunte a quienes no confían en nadie: cada dispositivo agrega ruido antes de enviar algo, y solo salen estimaciones sobre muchos.",
+        "Pregunte a quienes no confían en nadie: cada dispositivo añade ruido antes de enviar algo, y solo salen estimaciones sobre muchos.",
     ),
     "tasks": ("Tasks", "Tareas"),
     "none-yet": (
@@ -16,21 +16,28 @@ TEXTS = {
         "Part of the address that devices send to, and of the task: another name is another task.",
         "Parte de la dirección a la que envían los dispositivos, y de la tarea: otro nombre es otra tarea.",
     ),
-    "mechanism": ("Mechanism", "Mecanismo"),
+    "mechanism": ("What people tell", "Qué dicen las personas"),
     "mechanism-hint": (
-        "For one of several answers take the best; for a number, the mean or the whole distribution.",
-        "Para una de varias respuestas tome el mejor; para un número, la media o la distribución entera.",
+        "What they are asked, in your words, stands in your own page or app: here is only what can be answered.",
+        "Lo que se les pregunta, en sus palabras, está en su propia página o aplicación: aquí solo está lo que se puede responder.",
     ),
-    "by-best": ("answers: the best for so many people", "respuestas: el mejor para tantas personas"),
-    "by-krr": ("answers: randomized response (krr)", "respuestas: respuesta aleatorizada (krr)"),
-    "by-oue": ("answers: unary encoding (oue)", "respuestas: codificación unaria (oue)"),
-    "by-olh": ("answers: local hashing (olh)", "respuestas: hash local (olh)"),
-    "by-hadamard": ("answers: Hadamard response", "respuestas: respuesta de Hadamard"),
-    "by-subset": ("answers: subset selection", "respuestas: selección de subconjuntos"),
-    "by-hybrid": ("a number: mean (hybrid)", "un número: media (hybrid)"),
-    "by-piecewise": ("a number: mean (piecewise)", "un número: media (piecewise)"),
-    "by-duchi": ("a number: mean (Duchi)", "un número: media (Duchi)"),
+    "by-best": (
+        "one of several: the best way for so many people",
+        "una de varias: lo mejor para tantas personas",
+    ),
+    "by-krr": (
+        "one of several: randomized response (krr)",
+        "una de varias: respuesta aleatorizada (krr)",
+    ),
+    "by-oue": ("one of several: unary encoding (oue)", "una de varias: codificación unaria (oue)"),
+    "by-olh": ("one of several: local hashing (olh)", "una de varias: hash local (olh)"),
+    "by-hadamard": ("one of several: Hadamard response", "una de varias: respuesta de Hadamard"),
+    "by-subset": ("one of several: subset selection", "una de varias: selección de subconjuntos"),
+    "by-hybrid": ("a number: its mean (hybrid)", "un número: su media (híbrido)"),
+    "by-piecewise": ("a number: its mean (piecewise)", "un número: su media (por tramos)"),
+    "by-duchi": ("a number: its mean (Duchi)", "un número: su media (Duchi)"),
     "by-square-wave": ("a number: its distribution (square wave)", "un número: su distribución (onda cuadrada)"),
+    "epsilon": ("Epsilon of one report", "Épsilon de un informe"),
     "epsilon-hint": (
         "What one report may cost its sender. Too large promises nothing; too small needs very many people.",
         "Lo que un informe puede costar a quien lo envía. Demasiado grande no promete nada; demasiado pequeño necesita muchísima gente.",
@@ -42,26 +49,31 @@ TEXTS = {
     ),
     "keys": ("Possible answers", "Respuestas posibles"),
     "keys-hint": (
-        "One a line, or between commas. Public, and complete: an answer that is missing here cannot be given. Empty for a number.",
-        "Una por línea o entre comas. Públicas y completas: una respuesta que falte aquí no se puede dar. Vacío para un número.",
+        "One a line, or between commas: at least two. Public, and complete: an answer that is missing here cannot be given.",
+        "Una por línea o entre comas: al menos dos. Públicas y completas: una respuesta que falte aquí no se puede dar.",
     ),
     "low": ("Lowest", "Mínimo"),
     "high": ("Highest", "Máximo"),
     "bounds-hint": (
-        "For a number. Public, chosen before anybody answers: too narrow cuts values off, too wide makes estimates coarse.",
-        "Para un número. Públicos, elegidos antes de que alguien responda: muy estrechos cortan valores, muy anchos dan estimaciones gruesas.",
+        "Public, chosen before anybody answers: too narrow cuts values off, too wide makes estimates coarse.",
+        "Públicos, elegidos antes de que alguien responda: muy estrechos cortan valores, muy anchos dan estimaciones gruesas.",
     ),
     "expected": (
-        "From {users} people every estimate will be within ± {error}, with 95 % confidence.",
-        "Con {users} personas cada estimación estará dentro de ± {error}, con 95 % de confianza.",
+        "From {users} people every estimate will be within {error}, with 95 % confidence.",
+        "Con {users} personas cada estimación estará dentro de {error}, con 95 % de confianza.",
     ),
+    "points": ("± {points} percentage points", "± {points} puntos porcentuales"),
     "chosen": (
-        "Mechanism: {mechanism}; a report has {bytes} bytes.",
-        "Mecanismo: {mechanism}; un informe ocupa {bytes} bytes.",
+        "What people tell: {mechanism}. A report has {bytes} bytes.",
+        "Qué dicen las personas: {mechanism}. Un informe ocupa {bytes} bytes.",
+    ),
+    "chosen-byte": (
+        "What people tell: {mechanism}. A report has {bytes} byte.",
+        "Qué dicen las personas: {mechanism}. Un informe ocupa {bytes} byte.",
     ),
     "make-means": (
-        "Making it writes a folder next to the study, names it in the study file and takes reports at once. A task is never changed afterwards: people who have answered were promised this one. If several processes serve this study, restart the server so that all of them take reports.",
-        "Al crearla se escribe una carpeta junto al estudio, se la nombra en el archivo del estudio y se reciben informes de inmediato. Una tarea nunca cambia después: a quienes respondieron se les prometió esta. Si varios procesos sirven este estudio, reinicie el servidor para que todos reciban informes.",
+        "It takes reports at once, and is never changed afterwards: people who have answered were promised this one. It is kept in a folder next to the study file. (Whoever runs several server processes restarts them, so that all take reports.)",
+        "Recibe informes de inmediato y nunca cambia después: a quienes respondieron se les prometió esta. Se guarda en una carpeta junto al archivo del estudio. (Quien ejecute varios procesos del servidor los reinicia, para que todos reciban informes.)",
     ),
     "new": ("Make a task", "Crear una tarea"),
     "plan-button": ("What would it tell?", "¿Qué diría?"),
@@ -84,15 +96,51 @@ TEXTS = {
     "share": ("share", "proporción"),
     "interval-means": (
         "All intervals together hold with {percent} % confidence. Looking is free: the noise was added on the devices.",
-        "Todos los intervalos juntos valen con {percent} % de confianza. Mirar es gratis: el ruido se agregó en los dispositivos.",
+        "Todos los intervalos juntos valen con {percent} % de confianza. Mirar es gratis: el ruido se añadió en los dispositivos.",
     ),
     "later": (
-        "With ten times as many reports they would be about ± {error}.",
-        "Con diez veces más informes serían cerca de ± {error}.",
+        "With ten times as many reports they would be about {error}.",
+        "Con diez veces más informes serían cerca de {error}.",
     ),
     "devices": ("What devices run", "Lo que ejecutan los dispositivos"),
     "devices-lead": (
-        "One file without dependencies checks the task, adds the noise and makes the report. Nothing else leaves the device; nobody is asked who they are.",
-        "Un solo archivo sin dependencias comprueba la tarea, agrega el ruido y hace el informe. Nada más sale del dispositivo; a nadie se le pregunta quién es.",
+        "Give these lines to whoever makes your web page or app: there the question is asked. One file without dependencies checks the task, adds the noise and makes the report. Nothing else leaves the device; nobody is asked who they are.",
+        "Dé estas líneas a quien haga su página web o aplicación: allí se hace la pregunta. Un solo archivo sin dependencias comprueba la tarea, añade el ruido y hace el informe. Nada más sale del dispositivo; a nadie se le pregunta quién es.",
+    ),
+    # -- refusals
+    "error-task-name": (
+        "The name is part of an address: a to z, 0 to 9 and -, at most 40 of them.",
+        "El nombre es parte de una dirección: de la a a la z, de 0 a 9 y -, a lo sumo 40.",
+    ),
+    "error-task-name-taken": ("There is a task of this name already.", "Ya hay una tarea con este nombre."),
+    "error-task-mechanism": ("Choose one of the list.", "Elija uno de la lista."),
+    "error-task-users": ("Write a number of people in digits.", "Escriba un número de personas en dígitos."),
+    "error-task-users-needed": (
+        "Which way is best depends on how many people report. Say about how many.",
+        "Cuál es el mejor modo depende de cuántas personas responden. Diga cuántas, más o menos.",
+    ),
+    "error-task-keys": (
+        "Write at least two possible answers, one a line.",
+        "Escriba al menos dos respuestas posibles, una por línea.",
+    ),
+    "error-task-keys-twice": (
+        "An answer stands here twice. Write each once.",
+        "Una respuesta está dos veces. Escriba cada una una vez.",
+    ),
+    "error-task-keys-many": (
+        "These are too many for a form. On the command line curador local new-task takes them from a file.",
+        "Son demasiadas para un formulario. En la línea de comandos, curador local new-task las toma de un archivo.",
+    ),
+    "error-task-low": (
+        "Write the lowest number that can be told, with a point: 0, 2.5.",
+        "Escriba el menor número que se puede decir, con punto: 0, 2.5.",
+    ),
+    "error-task-low-above": (
+        "The lowest must be below the highest. Swap them?",
+        "El mínimo debe estar por debajo del máximo. ¿Están al revés?",
+    ),
+    "error-task-high": (
+        "Write the highest number that can be told, with a point: 10, 99.5.",
+        "Escriba el mayor número que se puede decir, con punto: 10, 99.5.",
     ),
 }
