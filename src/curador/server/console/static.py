@@ -35,7 +35,7 @@ def _read(name: str) -> Asset:
     return Asset(name, shared + content)
 
 
-NAMES = ("console.css", "console.js", "asking.js", "uploading.js", "htmx.min.js", "icon.svg")
+NAMES = ("console.css", "console.js", "asking.js", "sharing.js", "uploading.js", "htmx.min.js", "icon.svg")
 ASSETS = {name: _read(name) for name in NAMES}
 
 

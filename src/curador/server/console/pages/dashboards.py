@@ -5,14 +5,16 @@ Only the button that says so pays, and the form holds a key: sent twice, it buys
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, TypeVar
 
 from fastapi import Response
 from markupsafe import Markup
+from pydantic import ValidationError
 
 from curador.errors import CuradorError, InvalidParameter
 from curador.server.access.auth import Caller
-from curador.server.bodies import BatchBody, PublishBody
+from curador.server.bodies import BatchBody, PublishBody, QuestionBody
 from curador.server.console.forms import Filled, filled, number_text
 from curador.server.console.genuine import page_router
 from curador.server.console.questions.built import name_text
@@ -144,10 +146,26 @@ async def _estimate(visit: Visit, caller: Caller, form: Filled) -> dict[str, Any
         body = _body(form, BatchBody, visit.language)
         found = sent(await asking.explain_batch(body, visit.serving, caller))
     except CuradorError as error:
-        return {"whole": "", "each": [], "remaining": (), "fits": None, "refused": error}
+        at = await visit.serving.work(partial(_culprit, visit, caller, form, error))
+        return {"whole": "", "each": [], "remaining": (), "fits": None, "refused": error, "refused_at": at}
     whole, each = shares(found, visit.language)
     remaining = left(found["remaining"], visit.language)
     return {"whole": whole, "each": each, "remaining": remaining, "fits": found["fits"], "refused": None}
+
+
+def _culprit(visit: Visit, caller: Caller, form: Filled, error: CuradorError) -> int:
+    """Which question a refusal is about, counted from 1; 0 where it is about all."""
+    asked = [k for k in range(_places(form)) if form[f"sql-{k}"].strip()]
+    for k in asked if len(asked) > 1 else ():
+        try:
+            alone = QuestionBody.model_validate({"sql": form[f"sql-{k}"], "epsilon": "1"})
+            asking.explained(alone, visit.serving, caller)
+        except CuradorError as own:
+            if own.what == error.what:
+                return k + 1
+        except ValidationError:
+            return k + 1
+    return 0
 
 
 async def _rehearsal(visit: Visit, caller: Caller, form: Filled) -> dict[str, Any]:
