@@ -12,7 +12,7 @@ TEXTS = {
     "name": ("Name", "Nombre"),
     "questions": ("Charges", "Cargos"),
     "spent": ("Spent", "Gastado"),
-    "remaining": ("Remaining", "Restante"),
+    "remaining": ("Remaining", "Disponible"),
     "of": ("Of", "De"),
     "until": ("Until", "Hasta"),
     "state": ("State", "Estado"),

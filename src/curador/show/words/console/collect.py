@@ -4,7 +4,7 @@ TEXTS = {
     "title": ("Collect", "Recolectar"),
     "lead": (
         "Ask people who trust nobody: each device adds noise before it sends anything, and only estimates over many come out.",
-        "Pregunte a quienes no confían en nadie: cada dispositivo agrega ruido antes de enviar algo, y solo salen estimaciones sobre muchos.",
+        "Pregunte a quienes no confían en nadie: cada dispositivo añade ruido antes de enviar algo, y solo salen estimaciones sobre muchos.",
     ),
     "tasks": ("Tasks", "Tareas"),
     "none-yet": (
@@ -84,7 +84,7 @@ TEXTS = {
     "share": ("share", "proporción"),
     "interval-means": (
         "All intervals together hold with {percent} % confidence. Looking is free: the noise was added on the devices.",
-        "Todos los intervalos juntos valen con {percent} % de confianza. Mirar es gratis: el ruido se agregó en los dispositivos.",
+        "Todos los intervalos juntos valen con {percent} % de confianza. Mirar es gratis: el ruido se añadió en los dispositivos.",
     ),
     "later": (
         "With ten times as many reports they would be about ± {error}.",
@@ -93,6 +93,6 @@ TEXTS = {
     "devices": ("What devices run", "Lo que ejecutan los dispositivos"),
     "devices-lead": (
         "One file without dependencies checks the task, adds the noise and makes the report. Nothing else leaves the device; nobody is asked who they are.",
-        "Un solo archivo sin dependencias comprueba la tarea, agrega el ruido y hace el informe. Nada más sale del dispositivo; a nadie se le pregunta quién es.",
+        "Un solo archivo sin dependencias comprueba la tarea, añade el ruido y hace el informe. Nada más sale del dispositivo; a nadie se le pregunta quién es.",
     ),
 }

@@ -39,7 +39,7 @@ TEXTS = {
     "errors": ("Expected error", "Error esperado"),
     "pay": ("Answer all and pay", "Responder todas y pagar"),
     "try": ("Try it on made-up rows", "Probarlo con filas inventadas"),
-    "more": ("Add a question", "Agregar una pregunta"),
+    "more": ("Add a question", "Añadir una pregunta"),
     "pay-hint": (
         "All are answered, or none. What is paid cannot be taken back; the same dashboard again is free. Nobody else sees it until a public link is made on its page.",
         "Se responden todas o ninguna. Lo pagado no se puede deshacer; el mismo tablero otra vez es gratis. Nadie más lo ve hasta que se cree un enlace público en su página.",

@@ -29,7 +29,7 @@ TEXTS = {
         "Promised to everyone whose data may be {neighbors}, whatever is asked.",
         "Prometido a toda persona cuyos datos puedan ser {neighbors}, se pregunte lo que se pregunte.",
     ),
-    "add-remove": ("added or removed", "agregados o retirados"),
+    "add-remove": ("added or removed", "añadidos o retirados"),
     "replace": ("replaced by others", "reemplazados por otros"),
     # -- what still fits
     "fits": ("What still fits", "Lo que aún cabe"),

@@ -41,7 +41,7 @@ TEXTS = {
     "laplace-density": ("density", "densidad"),
     "laplace-question": (
         "Which b does a sum of ages between 0 and 120 need for ε = 0.5, if a person may be added or removed?",
-        "¿Qué b necesita una suma de edades entre 0 y 120 para ε = 0.5, si una persona se puede agregar o quitar?",
+        "¿Qué b necesita una suma de edades entre 0 y 120 para ε = 0.5, si una persona se puede añadir o quitar?",
     ),
     "laplace-answer": (
         "One person moves the sum by at most 120, so b = 120/0.5 = 240.",
@@ -290,7 +290,7 @@ TEXTS = {
     "sides-title": ("Central against local", "Central contra local"),
     "sides-lead": (
         "A curator adds noise once, to the count. Without a curator everybody adds their own.",
-        "Un curador agrega ruido una vez, al conteo. Sin curador cada cual agrega el suyo.",
+        "Un curador añade ruido una vez, al conteo. Sin curador cada cual añade el suyo.",
     ),
     "sides-formula": (
         "The order of the error of a count of n people for small ε: with a curator, and without one.",

@@ -47,7 +47,7 @@ TEXTS = {
     "learn": ("Learn a model from {table}", "Aprender un modelo de {table}"),
     "bring": ("Bring a table", "Traer una tabla"),
     # -- a new table, step by step
-    "new-upload": ("Bring a file from this computer", "Traer un archivo de este computador"),
+    "new-upload": ("Bring a file from this computer", "Traer un archivo de este equipo"),
     "new-upload-hint": (
         "CSV, CSV.GZ or Parquet, up to {most}. It is written below the study's folder, readable by the server alone; nothing of it is read before you go on.",
         "CSV, CSV.GZ o Parquet, de hasta {most}. Se escribe debajo de la carpeta del estudio y solo el servidor puede leerlo; no se lee nada de él antes de que usted siga.",
