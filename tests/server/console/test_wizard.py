@@ -5,6 +5,7 @@ What is written is served at once, by every process.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -62,7 +63,8 @@ def test_a_table_is_brought_step_by_step(browser: Browser, bringing: Served) -> 
             seen.look(f"wizard-{language}-{theme}-{width}")
             page.locator("button[value=write]").press("Enter")
             page.locator("main a.button").first.press("Enter")
-            page.wait_for_url("**/console/ask?table=my_visits*")
+            page.wait_for_url("**/console/ask?sql=*")
+            assert f"FROM my_visits_{width}" in page.input_value("#sql")
             page.wait_for_selector("#estimate dd")
 
 
@@ -90,11 +92,15 @@ def test_what_is_written_opens_with_the_table(bringing: Served) -> None:
         ({"source": "/etc/passwd"}, "source-wrong"),
         ({"source": "nothing.csv"}, "source-wrong"),
         ({"source": ""}, "source-wrong"),
-        ({"header": "no"}, "source-wrong"),
+        ({"header": "no"}, "names-wrong"),
         ({"header": ""}, "header-wrong"),
         ({"unit": ""}, "unit-wrong"),
         ({"groups": "many"}, "groups-wrong"),
-        ({"high-1": ""}, "low-1-wrong"),
+        ({"high-1": ""}, "high-1-wrong"),
+        ({"low-1": "9", "high-1": "3"}, "low-1-wrong"),
+        ({"high-1": "5.000"}, "high-1-wrong"),
+        ({"keys-1": "a, b"}, "keys-1-wrong"),
+        ({"delimiter": ";"}, "delimiter-wrong"),
         ({"type-0": "", "type-1": "", "type-2": ""}, "type-0-wrong"),
         ({"name": "people"}, "name-wrong"),
         ({"neighbors": "replace"}, "refusal"),
@@ -139,3 +145,51 @@ def test_what_the_ledger_knows_otherwise_is_not_written(bringing: Served) -> Non
         answer = client.post(NEW, data=other)
     assert answer.status_code == 422
     assert bringing.study.read_text() == before
+
+
+def test_every_refusal_of_the_steps_is_spanish_on_a_spanish_page(bringing: Served) -> None:
+    """Also those of the library: of the file's first line, of bounds, of names."""
+    wrong: list[dict[str, str]] = [
+        {"source": "nothing.csv"},
+        {"header": ""},
+        {"header": "no"},
+        {"delimiter": ";"},
+        {"unit": ""},
+        {"groups": "many"},
+        {"high-1": ""},
+        {"low-1": "cero"},
+        {"low-1": "9", "high-1": "3"},
+        {"keys-1": "a"},
+        {"type-0": "", "type-1": "", "type-2": ""},
+        {"name": "people"},
+        {"name": "x" * 200},
+    ]
+    with visitor(bringing, "curator", **{"Accept-Language": "es"}) as client:
+        pages = [client.post(NEW, data={**FORM, **changes, "step": "write"}).text for changes in wrong]
+    english = [
+        (changes, re.findall(r'role="alert"[^>]*lang="en">\s*<p>(.*?)</p>', page))
+        for changes, page in zip(wrong, pages, strict=True)
+        if re.search(r'role="alert"[^>]*lang="en"', page)
+    ]
+    assert all('role="alert"' in page for page in pages)
+    assert english == []
+
+
+def test_a_european_csv_is_declared_as_it_is_written(bringing: Served) -> None:
+    text = "persona;fecha;gasto (€)\n" + "".join(f"p{i};2025-01-0{i % 9 + 1};{i},5\n" for i in range(400))
+    bringing.study.with_name("europe.csv").write_bytes(text.replace("€", "n").encode("latin-1"))
+    form = {
+        "source": "europe.csv",
+        "name": "europe",
+        "header": "yes",
+        "delimiter": ";",
+        "decimal": ",",
+        "encoding": "latin-1",
+    }
+    form |= {"unit": "row", "neighbors": "add-remove", "type-2": "real", "low-2": "0", "high-2": "1000,5"}
+    with visitor(bringing, "curator") as client:
+        done = client.post(NEW, data={**form, "step": "write"})
+    assert "can be asked now" in done.text
+    asked = bringing.service.study.reopened().ask('SELECT COUNT("gasto (n)") AS n FROM europe', epsilon=1)
+    assert abs(int(str(asked.value)) - 400) < 50
+    assert "COUNT%28%22gasto" in done.text  # what is offered first counts readable values

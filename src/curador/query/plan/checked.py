@@ -213,6 +213,8 @@ def _group(group: Group, scope: Scope) -> Type:
         raise QuestionRefused(
             f"{group.name!r} groups by a real number.",
             fix=_instead_of_real(group.expr),
+            code="group-by-real",
+            facts={"group": group.name},
         )
     if t.kind is Kind.TIMESTAMP:
         return _by_moment(group, t)
@@ -229,7 +231,9 @@ def _by_moment(group: Group, t: Type) -> Type:
     x = shortened(group.expr.operand if isinstance(group.expr, MomentTrunc) else group.expr)
     fix = f"Group by CAST({x} AS DATE), HOUR({x}), or within narrower bounds DATE_TRUNC('hour', {x})."
     if not isinstance(group.expr, MomentTrunc):
-        raise QuestionRefused(f"{group.name!r} groups by a timestamp.", fix=fix)
+        raise QuestionRefused(
+            f"{group.name!r} groups by a timestamp.", fix=fix, code="group-by-timestamp", facts={"group": group.name}
+        )
     keys = group.expr.moments(t)
     if len(keys) > MOST_KEYS:
         raise QuestionRefused(f"{group.name!r} has {len(keys)} {group.expr.unit}s; the most is {MOST_KEYS}.", fix=fix)
@@ -261,6 +265,8 @@ def _measured(name: str, what: Aggregate, scope: Scope) -> Type | None:
         raise QuestionRefused(
             f"{name!r} is a {what.function} of {shortened(what.column)}, which is of type {t.kind}.",
             fix=_INSTEAD[t.kind],
+            code="wrong-type",
+            facts={"function": what.function, "column": shortened(what.column), "type": str(t.kind)},
         )
     function.refuse(name, what, t)
     return t
@@ -305,7 +311,12 @@ def _listed(
 ) -> Sequence[Sequence[object]]:
     table = table_of(name, tables)
     if not table.public or reader is None:
-        raise QuestionRefused(f"{name!r} is not a public table to read keys from.", fix="List the keys.")
+        raise QuestionRefused(
+            f"{name!r} is not a public table to read keys from.",
+            fix="List the keys.",
+            code="keys-not-public",
+            facts={"table": name},
+        )
     for column, kind in zip(columns, kinds, strict=True):
         if column not in table.columns:
             raise QuestionRefused(f"{name!r} has no column {column!r}.", fix=suggestion(column, table.columns))
@@ -341,6 +352,8 @@ def _product(order: list[str], lists: _Lists) -> tuple[tuple[Key, ...], ...]:
         raise QuestionRefused(
             f"The public keys multiply to {size} groups; the most is {MOST_PUBLIC_GROUPS}.",
             fix="Group by fewer columns.",
+            code="too-many-groups",
+            facts={"n": size, "most": MOST_PUBLIC_GROUPS},
         )
     # Lists in the order of the groups they begin with, so that the first group varies slowest.
     lists = sorted(lists, key=lambda one: min(order.index(name) for name in one[0]))

@@ -23,10 +23,14 @@ def identifier(name: object, what: str) -> str:
     """
     if not isinstance(name, str) or not name or len(name) > LONGEST_NAME:
         raise InvalidParameter(
-            f"{what} needs a name of 1 to {LONGEST_NAME} characters, got {str(name)[:40]!r}.", fix="Rename it."
+            f"{what} needs a name of 1 to {LONGEST_NAME} characters, got {str(name)[:40]!r}.",
+            fix="Rename it.",
+            code="bad-name",
         )
     if any(unicodedata.category(c) in ("Cc", "Cs") for c in name):
-        raise InvalidParameter(f"{what} has a control character in its name {name!r}.", fix="Rename it.")
+        raise InvalidParameter(
+            f"{what} has a control character in its name {name!r}.", fix="Rename it.", code="bad-name"
+        )
     return name
 
 
@@ -42,7 +46,10 @@ def distinct(names: Iterable[str], what: str) -> None:
         other = seen.get(name.casefold())
         if other is not None:
             raise InvalidParameter(
-                f"Two {what} are called {other!r} and {name!r}; engines fold case.", fix="Rename one."
+                f"Two {what} are called {other!r} and {name!r}; engines fold case.",
+                fix="Rename one.",
+                code="names-fold",
+                facts={"one": other, "other": name},
             )
         seen[name.casefold()] = name
 

@@ -3,6 +3,7 @@
 from curador.show.words.report_en import TEXTS as REPORT
 
 TEXTS = {
+    "at-place": "Line {line}, column {column}: ",
     **REPORT,
     # -- losses
     "epsilon": "epsilon",

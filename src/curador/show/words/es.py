@@ -3,6 +3,7 @@
 from curador.show.words.report_es import TEXTS as REPORT
 
 TEXTS = {
+    "at-place": "Línea {line}, columna {column}: ",
     **REPORT,
     # -- losses
     "epsilon": "épsilon",

@@ -90,6 +90,28 @@ TEXTS = {
         "Solo sin encabezado: en su orden, entre comas.",
     ),
     "new-delimiter": ("Fields of a CSV are split by", "Los campos de un CSV se separan por"),
+    "new-encoding": ("Letters of a CSV are written as", "Las letras de un CSV están escritas en"),
+    "new-latin": ("Latin-1 (older spreadsheets)", "Latin-1 (hojas de cálculo antiguas)"),
+    "new-decimal": ("Numbers of a CSV are written as", "Los números de un CSV se escriben como"),
+    "new-point": ("1234.5, with a point", "1234.5, con punto"),
+    "new-comma": ("1234,5, with a comma", "1234,5, con coma"),
+    "new-decimal-hint": (
+        "Chosen badly, numbers with decimals are read as missing, and nobody is told.",
+        "Mal elegido, los números con decimales se leen como vacíos, y nadie lo avisa.",
+    ),
+    "new-trim": ("Spaces around the fields of a CSV", "Los espacios alrededor de los campos de un CSV"),
+    "new-keep": ("belong to the values", "son parte de los valores"),
+    "new-drop": ("are dropped", "se quitan"),
+    "new-wrong": ("This is to be corrected; nothing was written:", "Esto hay que corregir; no se escribió nada:"),
+    "new-read-hint": (
+        "Dates are read as 2025-12-31 and yes or no as true and false. Values written otherwise are read as missing: declare such a column as text, with its values as keys.",
+        "Las fechas se leen como 2025-12-31 y sí o no como true y false. Los valores escritos de otro modo se leen como vacíos: declare esa columna como texto, con sus valores como claves.",
+    ),
+    "new-check-first": (
+        "First see whether the file reads as you declared it: the question below counts how many rows have a readable value in each column. Like every question it costs a little.",
+        "Primero vea si el archivo se lee como usted lo declaró: la pregunta de abajo cuenta cuántas filas tienen un valor legible en cada columna. Como toda pregunta, cuesta un poco.",
+    ),
+    "new-check": ("Check what is readable", "Comprobar lo que se lee"),
     "new-tab": ("tab", "tabulador"),
     "new-read-button": ("Read the names of columns", "Leer los nombres de las columnas"),
     "new-read-means": (
@@ -127,7 +149,7 @@ TEXTS = {
     "new-type": ("Type", "Tipo"),
     "new-low": ("Lowest", "Mínimo"),
     "new-high": ("Highest", "Máximo"),
-    "new-keys": ("Keys, between commas", "Claves, entre comas"),
+    "new-keys": ("Its values (keys), between commas", "Sus valores (claves), entre comas"),
     "new-bounds-hint": (
         "Bounds are needed for sums, means and quantiles. Too narrow cuts values off and biases them; too wide makes noise large; taken from the data they reveal its extremes.",
         "Los límites se necesitan para sumas, medias y cuantiles. Muy estrechos cortan valores y sesgan; muy anchos agrandan el ruido; tomados de los datos revelan sus extremos.",
@@ -145,8 +167,8 @@ TEXTS = {
     "new-write-button": ("Write the study file", "Escribir el archivo del estudio"),
     "new-written": ("The study file was written", "El archivo del estudio fue escrito"),
     "new-served": (
-        "The table {table} can be asked now; all processes of this server know it.",
-        "Ya se puede preguntar por la tabla {table}; todos los procesos de este servidor la conocen.",
+        "The table {table} can be asked now.",
+        "Ya se puede preguntar por la tabla {table}.",
     ),
     "new-restart": (
         "The server could not open it by itself: restart it (stop it with Ctrl-C, and run curador serve again). Until then everything goes on as before.",
