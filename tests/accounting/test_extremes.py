@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import math
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -10,7 +12,11 @@ import pytest
 import curador as cu
 from curador import accounting as acc
 from curador.accounting import events
-from curador.errors import CuradorError
+from curador.accounting.composition import advanced_counted
+from curador.accounting.convert import optimal_delta, optimal_epsilon
+from curador.accounting.rules.renyi import renyi_curve
+from curador.errors import CuradorError, InvalidParameter
+from curador.privacy import ApproxDP
 
 ev: Any = events  # every parameter may be an int, a float, text or a fraction
 SIZES: list[Any] = [1, "1e400", "1e-400", 10**400, "1e100", "1e-100", 2**63, 10**200]
@@ -78,3 +84,20 @@ def test_a_gaussian_for_an_epsilon_beyond_all_sense_keeps_it() -> None:
         mechanism = cu.Gaussian(1, epsilon, "1e-100")
         assert acc.keeps(mechanism.event, cu.ApproxDP(epsilon, 1e-100))
         assert float(mechanism.sigma) == pytest.approx((2 * epsilon) ** -0.5, rel=1e-6)
+
+
+@pytest.mark.parametrize("digits", [17, 20, 60, 61, 100])
+def test_orders_next_to_one_have_their_numbers(digits: int) -> None:
+    """Or are refused where no double says them; before, raw errors."""
+    order = 1 + Fraction(1, 10**digits)
+    assert optimal_delta(order, "0.1", "0.01") <= 1
+    assert optimal_epsilon(order, "0.1", "0.01") > 10 ** (digits - 1)
+    with pytest.raises(InvalidParameter):
+        renyi_curve(2 * cu.Laplace(1, 1).event, [order])
+
+
+def test_chances_of_1e_60_add_up_however_small_they_are() -> None:
+    for delta, count in (("4e-61", 10**60), ("3e-56", 10**55), ("1e-300", 10**300)):
+        said = advanced_counted([(ApproxDP(0, float(delta)), count)], "1e-6").delta
+        assert said >= -math.expm1(-float(Fraction(delta) * count)) * (1 - 1e-12)
+        assert said <= float(Fraction(delta) * count) + 2e-6

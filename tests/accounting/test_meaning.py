@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from decimal import Decimal, localcontext
 from fractions import Fraction
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curador.accounting.meaning import decision, detection, group_promise, participation, posterior
-from curador.accounting.rules.tradeoffs import Curve
+from curador.accounting.rules.tradeoffs import Curve, mu_tradeoff
 from curador.errors import InvalidParameter, NotPromised
 from curador.privacy import ApproxDP, PureDP
 
@@ -172,3 +173,32 @@ def test_the_decision_never_beats_the_prior() -> None:
     assert all(a <= b for a, b in zip(with_release, guessing, strict=True))
     assert decision(0).error == pytest.approx(0.5)
     assert decision(800).error == 0
+
+
+@pytest.mark.parametrize(
+    ("prior", "epsilon"),
+    [
+        (0.99999, 18),
+        (0.99999999, 18),
+        (0.9999999999999999, 37),
+        ("0.99999999999999999", 50),
+        ("1e-400", 1000),
+        (1e-300, 700),
+    ],
+)
+def test_beliefs_next_to_certainty_are_bounded_from_the_safe_side(prior: float | str, epsilon: int) -> None:
+    with localcontext() as context:
+        context.prec = 500
+        p, small = Decimal(str(prior)), Decimal(-epsilon).exp()
+        low, high = p * small / (p * small + 1 - p), p / (p + (1 - p) * small)
+        said = posterior(epsilon, prior=prior)
+        assert Decimal(said.lower) <= low
+        assert Decimal(said.upper) >= high
+        if str(prior) not in ("0.99999999999999999", "1e-400"):  # which a double cannot tell from 1 or 0
+            assert float(said.lower) == pytest.approx(float(low), rel=1e-9)
+            assert float(said.upper) == pytest.approx(float(high), rel=1e-9)
+
+
+def test_the_gaussian_curve_holds_next_to_one() -> None:
+    """ndtr(ndtri(1e-16) - 1), worked out with 40 digits."""
+    assert 1.4569295e-20 * (1 - 1e-7) < mu_tradeoff(1, 0.9999999999999999) <= 1.456929530997379e-20

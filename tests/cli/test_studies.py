@@ -145,10 +145,11 @@ def test_files_without_header_are_drafted_from_names(invoke: Invoke) -> None:
 def test_what_was_stated_about_a_file_is_drafted_and_read(invoke: Invoke) -> None:
     Path("data.csv.gz").write_bytes(gzip.compress("año; pago\n2020; 1,5\n".encode("latin-1")))
     how = ("--header", "--delimiter", ";", "--encoding", "latin-1", "--decimal", ",", "--trim")
-    invoke("init", "data.csv.gz", *how)
+    invoke("init", "data.csv.gz", *how, "--dates", "dd/mm/yyyy", "--yes", "sí, vale", "--no", "nunca")
     text = Path("study.toml").read_text()
     table = tomllib.loads(text)["tables"]["data"]
-    assert table["csv"] == {"header": True, "delimiter": ";", "encoding": "latin-1", "decimal": ",", "trim": True}
+    written = {"header": True, "delimiter": ";", "encoding": "latin-1", "decimal": ",", "trim": True}
+    assert table["csv"] == {**written, "dates": "dd/mm/yyyy", "yes": ["sí", "vale"], "no": ["nunca"]}
     assert list(table["columns"]) == ["año", "pago"]
     filled = text.replace('unit = ""', 'unit = "row"').replace("# [budget]", "[budget]").replace("# eps", "eps")
     _, columns = states(invoke, filled.replace('type = ""', 'type = "real"'), 0)

@@ -118,6 +118,106 @@ def test_marks_between_thousands_are_read_as_declared(tmp_path: Path, mark: str,
     curator.close()
 
 
+ODD = [
+    "",
+    " ",
+    "x" * 5000,
+    "31",
+    "31/12",
+    "2024",
+    "-00-00",
+    "32/01/2024",
+    "00/01/2024",
+    "29/02/2023",
+    "1/1/24",
+    "١/١/٢٠٢٤",
+]
+"""Texts that are no date, however dates are written."""
+
+
+@pytest.mark.parametrize(
+    ("dates", "read", "wrong"),
+    [
+        ("yyyy-mm-dd", ["2024-02-01"], ["01/02/2024", "2024-2-1", "2024/02/01"]),
+        (
+            "dd/mm/yyyy",
+            ["01/02/2024", "1/2/2024", "01/2/2024"],
+            ["2024-02-01", "01-02-2024", "13/13/2024", " 1/2/2024"],
+        ),
+        ("mm/dd/yyyy", ["02/01/2024", "2/1/2024"], ["2024-02-01", "31/12/2024", "2/1/2024\x0b"]),
+        ("dd-mm-yyyy", ["01-02-2024"], ["2024-02-01", "01/02/2024", "01-02-02024"]),
+        ("mm-dd-yyyy", ["02-01-2024"], ["31-12-2024"]),
+        ("dd.mm.yyyy", ["01.02.2024", "1.2.2024"], ["01x02x2024", "01/02/2024"]),
+        ("yyyy/mm/dd", ["2024/02/01", "2024/2/1"], ["2024-02-01", "2024/31/12"]),
+        ("yyyymmdd", ["20240201"], ["2024021", "202402010", "2024-02-01"]),
+    ],
+)
+@pytest.mark.parametrize("kind", ["date", "timestamp"])
+def test_dates_are_read_as_declared(tmp_path: Path, dates: str, read: list[str], wrong: list[str], kind: str) -> None:
+    """A date is read whole or is NULL, for every text in its place: no row makes an error, and none another's day."""
+    texts = [*read, *wrong, *ODD]
+    if kind == "timestamp":
+        hour = " 8:30" if dates != "yyyy-mm-dd" else " 08:30"
+        read = [*read, *(f"{x}{hour}" for x in read), *(f"{x} 08:30:00" for x in read)]
+        texts = [
+            *read,
+            *wrong,
+            *ODD,
+            *(f"{x} 25:00" for x in read),
+            f"{read[0]} 8",
+            f"{read[0]} 8:3",
+            f"{read[0]} x:30",
+        ]
+    path = tmp_path / "t.csv"
+    path.write_text("town;day\n" + "".join(f"Vigo;{text}\n" for text in texts))
+    columns = {"town": COLUMNS["town"], "day": kind}
+    csv = {"delimiter": ";", "dates": dates}
+    curator = Curator({"t": Table(str(path), columns=columns, csv=csv)}, budget=PureDP(2 * PRECISE))
+    asked = (
+        "SELECT COUNT(day) AS read, COUNT_IF(day >= DATE '2024-02-01' AND day < DATE '2024-02-02') AS right_day FROM t"
+    )
+    found = curator.sql(asked, epsilon=PRECISE, because="exact", override=True)
+    assert (found["read"], found["right_day"]) == ((len(read),), (len(read),))
+    curator.close()
+
+
+def test_words_of_truth_are_read_as_declared(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    texts = ["sí", "Sí", "SÍ", "true", "1", "no", "NUNCA", "nunca", "si", "síí", "", "x" * 5000]
+    path.write_text("town,is\n" + "".join(f"Vigo,{text}\n" for text in texts))
+
+    def counted(**csv: object) -> tuple[object, object]:
+        columns: dict[str, object] = {"town": COLUMNS["town"], "is": "boolean"}
+        curator = Curator({"t": Table(str(path), columns=columns, csv=csv)}, budget=PureDP(2 * PRECISE))
+        asked = 'SELECT COUNT_IF("is") AS yes, COUNT_IF(NOT "is") AS no FROM t'
+        found = curator.sql(asked, epsilon=PRECISE, because="exact", override=True)
+        curator.close()
+        return found["yes"], found["no"]
+
+    assert counted(yes=["sí"], no=["nunca"]) == ((5,), (3,))
+    assert counted(header=True) == ((2,), (1,))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"dates": "dd/mm/yy"}, {"dates": 5}, {"yes": "sí"}, {"yes": [1]}, {"yes": [""]}, {"no": ["yes"]},
+        {"yes": ["quizá"], "no": ["Quizá"]}, {"yes": ["a"] * 21}, {"no": ["\0"]}, {"yes": 3},
+    ],
+)  # fmt: skip
+def test_ways_of_writing_that_are_none_are_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(InvalidParameter):
+        CsvFormat(**wrong)
+
+
+def test_what_was_bought_before_there_were_dates_is_the_same_question() -> None:
+    """Its identity holds how files are written: a setting that is not stated may not change it."""
+    code = CsvFormat(delimiter=";").code
+    assert sorted(code) == ["decimal", "delimiter", "encoding", "header", "names", "thousands", "trim"]
+    assert CsvFormat(dates="dd/mm/yyyy").code != CsvFormat(dates="mm/dd/yyyy").code != CsvFormat().code
+    assert CsvFormat(yes=("sí",)).code != CsvFormat().code
+
+
 NOT_TABLES: dict[str, tuple[bytes, dict[str, Any]]] = {
     "another encoding": ("town,pay\nLeón,1\n".encode("latin-1"), {}),
     "bytes that Latin-1 has not": (b"town,pay\n\x80,1\n", {"encoding": "latin-1"}),

@@ -99,6 +99,7 @@ WRONG: dict[str, dict[str, Any]] = {
     "a label that is a feature": {"features": ["age", "sex"]},
     "an injection": {"where": "age > 3; DROP TABLE people"},
     "nothing": {"features": []},
+    "too long to be read again": {"features": {f"{'a' * 50}{i}": "age" for i in range(400)}},
 }
 
 

@@ -15,7 +15,7 @@ from fractions import Fraction
 from functools import singledispatch
 
 from curador.accounting.optimal import exact_pair
-from curador.accounting.precise import dec, digits
+from curador.accounting.precise import dec, digits, lost_digits
 from curador.errors import InvalidParameter
 from curador.numbers import Number, above, probability, rational, up, whole
 from curador.privacy import ApproxDP, Guarantee, Neighbors, RenyiDP, total
@@ -118,7 +118,8 @@ def advanced_counted(guarantees: Iterable[tuple[Guarantee, int]], slack: Number)
     wide = tail + math.log(spread) if spread else -math.inf
     mixed = max(wide, 1.0) + math.log1p(math.exp(-abs(wide - 1.0)))
     epsilon = min(up(sum(k * e for e, _, k in parts)), above(mean + spread * math.sqrt(2 * min(tail, mixed))))
-    with digits():
+    # As many digits more as a chance has zeros, and as a power of it has factors.
+    with digits(max((lost_digits(d) + len(str(k)) for _, d, k in parts), default=0)):
         lost = 1 - math.prod(((1 - dec(d)) ** k for _, d, k in parts), start=1 - dec(slack_))
     # The plain sum bounds what is lost, and is exact where the product has run out of digits.
     return ApproxDP(epsilon, up(min(slack_ + sum(k * d for _, d, k in parts), Fraction(lost) + Fraction(1, 10**50))))

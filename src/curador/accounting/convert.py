@@ -20,6 +20,7 @@ from curador.accounting.precise import (
     float_above,
     least_dyadic,
     least_float,
+    lost_digits,
     nearest,
     open_delta,
     open_order,
@@ -250,14 +251,16 @@ def optimal_delta(alpha: Number, zeta: Number, epsilon: Number) -> float:
         return k / af * math.exp(grown - power * x) - k * t1 + power * k * t2 * math.exp(x) / af
 
     log_t = _golden(lambda s: rough(-math.exp(s)), math.log(1e-6), math.log(700 / min(power, 1.0)))
-    with digits():
+    lost = 2 * lost_digits(a - 1)
+    with digits(lost):
         t = -Decimal(repr(math.exp(log_t)))
         t1, t2 = (dec(a - 1) * t).exp(), (dec(a) * t).exp()
         k = 1 / (1 - t1)
         x = dec(e).exp() / (1 - k * (1 - dec(a) * t1 + dec(a - 1) * t2) / dec(a))
         first = k / dec(a) * (dec((a - 1) * z) - dec(a - 1) * x.ln()).exp()
         total = first - k * t1 + dec(a - 1) * k * t2 * x / dec(a)
-        return min(improved, float_above(max(Decimal(0), total) + Decimal("1e-45") * (first + k * t1 + k * t2 * x)))
+        rounded = Decimal(10) ** -(45 + lost) * (first + k * t1 + k * t2 * x)
+        return min(improved, float_above(max(Decimal(0), total) + rounded))
 
 
 def optimal_epsilon(alpha: Number, zeta: Number, delta: Number) -> float:

@@ -16,7 +16,7 @@ from fractions import Fraction
 from curador.accounting.rules.groups import group
 from curador.accounting.rules.tradeoffs import FAR, Curve, Promise, Tradeoff, grid, tradeoff
 from curador.errors import InvalidParameter, NotPromised
-from curador.numbers import Number, above, below, probability, rational, whole
+from curador.numbers import Number, above, below, down, probability, rational, up, whole
 from curador.privacy import ApproxDP, Guarantee, PureDP
 
 
@@ -77,18 +77,20 @@ class Posterior:
 
     def curve(self, points: int = 101) -> Curve:
         x = grid(points)
-        bounds = [_moved(p, self.epsilon) for p in x]
+        bounds = [_moved(Fraction(p), self.epsilon) for p in x]
         lines = (("least", tuple(b[0] for b in bounds)), ("most", tuple(b[1] for b in bounds)))
         return Curve(x, lines, "belief before", "belief after")
 
 
-def _moved(prior: float, epsilon: float) -> tuple[float, float]:
+def _moved(prior: Fraction, epsilon: float) -> tuple[float, float]:
     """Bayes: the odds move by at most e**epsilon either way."""
     if prior in (0, 1) or epsilon == 0:
-        return prior, prior
-    small = math.exp(-epsilon)
-    low = prior * small / (prior * small + 1 - prior)
-    return max(0.0, below(low)), min(1.0, above(prior / (prior + (1 - prior) * small)))
+        return down(prior), up(prior)
+    yes, no, small = float(prior), float(1 - prior), math.exp(-epsilon)  # each by itself: a difference loses digits
+    if not yes or not no:  # no double is so near to 0 or 1
+        return 0.0, 1.0
+    low, high = yes * small / (yes * small + no), yes / (yes + no * small)
+    return max(0.0, below(low)), min(1.0, above(high))
 
 
 def posterior(promise: Promise, prior: Number = Fraction(1, 2), failure: Number | None = None) -> Posterior:
@@ -105,7 +107,7 @@ def posterior(promise: Promise, prior: Number = Fraction(1, 2), failure: Number 
     >>> belief.sentence()[-57:]
     'release, hold it at least 26.8% and at most 73.2% likely.'
     """
-    points, p = tradeoff(promise).points, _chance(prior, "prior")
+    points, p = tradeoff(promise).points, probability(prior, "prior")
     least = min(x.delta for x in points)
     allowed = min(1.0, 2 * least) if failure is None else _chance(failure, "failure")
     usable = [x for x in points if x.delta == 0 or x.delta < allowed]
@@ -115,7 +117,7 @@ def posterior(promise: Promise, prior: Number = Fraction(1, 2), failure: Number 
             fix="Allow a failure larger than delta, or promise a smaller delta.",
         )
     epsilon, fails = min((_bounded(x, allowed), x.delta > 0) for x in usable)
-    return Posterior(p, *_moved(p, epsilon), epsilon, allowed if fails else 0.0)
+    return Posterior(float(p), *_moved(p, epsilon), epsilon, allowed if fails else 0.0)
 
 
 def _bounded(point: ApproxDP, failure: float) -> float:

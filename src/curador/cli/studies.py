@@ -37,6 +37,9 @@ def init(
     thousands: Annotated[
         str | None, typer.Option(help="Between the thousands of numbers in a CSV file: , . ' or a space.")
     ] = None,
+    dates: Annotated[str | None, typer.Option(help="How a CSV file writes dates, as dd/mm/yyyy.")] = None,
+    yes: Annotated[str | None, typer.Option(help="Words that are true in a CSV file, with commas between.")] = None,
+    no: Annotated[str | None, typer.Option(help="Words that are false in a CSV file, with commas between.")] = None,
     trim: Annotated[bool, typer.Option("--trim", help="Drop spaces around the fields of a CSV file.")] = False,
     out: Annotated[Path, typer.Option(help="The study file to write; it must not exist.")] = STUDY,
     language: Language = "",
@@ -52,14 +55,16 @@ def init(
 
     if out.exists():
         raise InvalidParameter(f"{out.name} exists already.", fix="Choose another file with --out, or remove it first.")
+    lists = {"names": names, "yes": yes, "no": no}
     stated: dict[str, object] = {
         "header": header,
-        "names": None if names is None else [part.strip() for part in names.split(",")],
+        **{setting: None if x is None else [part.strip() for part in x.split(",")] for setting, x in lists.items()},
         "delimiter": "\t" if delimiter in ("tab", "\\t") else delimiter,
         "encoding": encoding,
         "decimal": decimal,
         "trim": trim or None,
         "thousands": thousands,
+        "dates": dates,
     }
     csv = {setting: value for setting, value in stated.items() if value is not None} or None
     try:

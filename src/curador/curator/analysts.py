@@ -44,7 +44,7 @@ class Scopes(TableScopes):
             view._open_tables()
             view._opening = ()
             for name, who in analysts.items():
-                view._analyst(normal(name), who.budget, who.group, who.expires, "", looks, twins)
+                view._analyst(normal(name), who.budget, who.group, who.expires, "", looks, twins, who.kind)
             return view.registered, view._addresses, twins
 
         self.registered, self._addresses, twins = ledger.at_once(open_all)
@@ -78,12 +78,18 @@ class Scopes(TableScopes):
         because: str,
         looks: dict[str, str],
         twins: list[str],
+        kind: str = "",
     ) -> Balance:
         refuse_reserved(name)
         group = None if group is None else normal(group)
-        tied = self._tied(name)
+        known = self.ledger.registered(ANALYST + name, ANALYST + name)
+        tied = None if known is None else known.scope
         if name in self._private or name == POPULATION or (tied is None and self._was_table(name)):
             raise InvalidParameter(f"{name!r} is a table, not an analyst.", fix="Choose another name.")
+        if known is not None and kind not in ("", known.unit):
+            self.state_kind(name, kind)
+        if group is not None:
+            self.state_kind(group, "group")
         kinds = self._kinds
         if len(kinds) > 1:
             raise InvalidParameter(
@@ -111,9 +117,30 @@ class Scopes(TableScopes):
                 f"The budget of {name!r} has another end in the ledger.",
                 fix="State the same end; give a new analyst a new name.",
             )
-        if tied is None:
-            self._tie(name, scope, because, known=False)
+        if known is None:
+            self.ledger.register(ANALYST + name, ANALYST + name, scope=scope, unit=kind)
+            if because:
+                self.ledger.renew(ANALYST + name, scope, because=because)
         return found
+
+    def state_kind(self, name: str, kind: str) -> None:
+        """Record that a name is an analyst's or a group's, for ever; refused where it was stated to be the other's.
+
+        Whoever is a group sees what its members spend, and pays for it.
+        """
+        key = ANALYST + normal(name)
+        known = self.ledger.registered(key, key)
+        if known is None or known.unit == kind:  # None: a budget of tables, below which analysts may stand, too
+            return
+        if known.unit:
+            said = "an analyst, and no group" if known.unit == "analyst" else "a group, and no analyst"
+            raise InvalidParameter(
+                f"{name!r} is {said}: a name belongs to one kind for ever.",
+                fix="Choose another name.",
+                code="name-of-another-kind",
+                facts={"name": name, "kind": known.unit},
+            )
+        self.ledger.register(key, known.source, unit=kind)
 
     def _above(self, group: str | None) -> str | None:
         """The scope that a new analyst's is below."""
@@ -139,17 +166,10 @@ class Scopes(TableScopes):
             view = self._over(book)
             fresh = view._unused(name)
             book.open(fresh, budget, parent=above)
-            view._tie(name, fresh, because or "new people")
+            book.renew(ANALYST + name, fresh, because=because or "new people")
             return book.balance(fresh)
 
         return self.ledger.at_once(open_anew)
-
-    def _tie(self, name: str, scope: str, because: str, known: bool = True) -> None:
-        key = ANALYST + name
-        if not known:
-            self.ledger.register(key, key, scope=scope)
-        if because:
-            self.ledger.renew(key, scope, because=because)
 
     def _retired(self, scope: str) -> bool:
         """Whether a scope is below people that no table is about any more."""

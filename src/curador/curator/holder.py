@@ -100,6 +100,23 @@ class BudgetHolder:
                 before = None
         return found
 
+    def received(self, analyst: str | None, *, last: int = PAGE, before: Charge | None = None) -> Charges:
+        """The newest charges whose answers went to this analyst themselves, oldest first; with None, to anybody.
+
+        This is what an analyst may see of the history: what members of a group ask is charged to the group, too, and
+        is for no other member and not for whoever asks as the group.
+        """
+        if analyst is None:
+            return self.history(last=last, before=before)
+        own, found = frozenset(self.scopes.ever(analyst)), Charges()
+        while left := last - len(found):
+            page = self.history(analyst, last=left, before=before)
+            found = Charges((*(one for one in page if one.receiver in own), *found))
+            if len(page) < left:
+                break
+            before = page[0]
+        return found
+
     def charge_count(self, scope: str | None = None) -> int:
         """How many charges there are so far."""
         return sum(map(self.ledger.count, (None,) if scope is None else self.scopes.ever(scope)))

@@ -47,7 +47,7 @@ Registered = Mapping[str, Registration]
 """The tables of a purchase, and what they stand for in the ledger."""
 
 REPEATED = (
-    *("text", "asked", "budgets", "batch", "recipe"),
+    *("text", "asked", "budgets", "batch", "recipe", "training"),
     *("purchase", "because", "override", "receiver", "measures"),
 )
 """What is noted of an answer that another receiver has bought before: also the question, in this receiver's words."""

@@ -24,9 +24,7 @@ INTEGER_TEXT = " *[+-]?[0-9]{1,38} *"
 REAL_TEXT = " *[+-]?([0-9]{1,100}([%s][0-9]{0,100})?|[%s][0-9]{1,100})([eE][+-]?[0-9]{1,3})? *"
 DATE_TEXT = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
 CLOCK_TEXT = "[ T]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.][0-9]{1,9})?)?Z?"
-TRUE_TEXTS = ("true", "True", "TRUE", "t", "T", "yes", "Yes", "YES", "y", "Y", "1")
-FALSE_TEXTS = ("false", "False", "FALSE", "f", "F", "no", "No", "NO", "n", "N", "0")
-"""Patterns and lists of the texts that are read as a number, a date or a truth value."""
+"""Patterns of the texts that are read as a number, a date or a time."""
 
 LONGEST_NUMBER = 400
 """The most bytes of a text that is read as a number, a date or a truth value: patterns of longer ones may fail."""
@@ -259,7 +257,7 @@ def _timestamp_days(d: Dialect, c: str) -> tuple[str, bool]:
 
 
 def _text_days(d: Dialect, c: str) -> tuple[str, bool]:
-    x = d.text(c)
+    x = d.iso_text(d.text(c))
     return f"CASE WHEN {_matched(d, x, DATE_TEXT)} THEN {d.text_to_days(x)} END", False
 
 
@@ -273,7 +271,7 @@ def _midnight(d: Dialect, c: str) -> tuple[str, bool]:
 
 def _text_seconds(d: Dialect, c: str) -> tuple[str, bool]:
     """A date, or a date and a time in UTC to the minute, the second or less."""
-    x = d.text(c)
+    x = d.iso_text(d.text(c))
     days = f"({d.text_to_days(f'SUBSTR({x}, 1, 10)')}) * {DAY}"
     hour, minute, second = (d.cast(f"SUBSTR({x}, {at}, 2)", d.integer) for at in (12, 15, 18))
     clock = f"{hour} * 3600 + {minute} * 60 + CASE WHEN {d.octets(x)} >= 19 THEN {second} ELSE 0 END"
@@ -291,7 +289,7 @@ def _decimal_truth(d: Dialect, c: str) -> tuple[str, bool]:
 
 def _text_truth(d: Dialect, c: str) -> tuple[str, bool]:
     x = d.text(c)
-    true, false = (", ".join(map(d.string, texts)) for texts in (TRUE_TEXTS, FALSE_TEXTS))
+    true, false = (", ".join(map(d.string, texts)) for texts in d.truths)
     either = f"CASE WHEN {x} IN ({true}) THEN TRUE WHEN {x} IN ({false}) THEN FALSE END"
     return f"CASE WHEN {d.octets(x)} <= {LONGEST_NUMBER} THEN {either} END", True
 

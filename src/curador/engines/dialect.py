@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import ClassVar
 
 from curador.errors import InvalidParameter
-from curador.query.tables.columns import FIRST_SECOND, Kind
+from curador.query.tables.columns import FALSE_TEXTS, FIRST_SECOND, TRUE_TEXTS, Kind
 
 
 class Stored(StrEnum):
@@ -65,6 +65,8 @@ class Dialect(ABC):
     """The character before the fraction of a number that is stored as text."""
     thousands: str = ""
     """The character that may stand between the thousands of such a number, if any."""
+    truths: tuple[tuple[str, ...], tuple[str, ...]] = TRUE_TEXTS, FALSE_TEXTS
+    """The texts that are read as true, and as false."""
     narrow: ClassVar[frozenset[str]]
     """Types of integers that have at most 32 bits."""
 
@@ -157,6 +159,13 @@ class Dialect(ABC):
     @abstractmethod
     def days(self, x: str) -> str:
         """Days from 1970-01-01 to a date; NULL outside the years 1 to 9999."""
+
+    def iso_text(self, x: str) -> str:
+        """A text of a date, with or without a time, as 2020-01-31 12:30:00, where files write it otherwise.
+
+        What is not written as it is declared becomes another text, which looks like no date.
+        """
+        return x
 
     @abstractmethod
     def text_to_days(self, x: str) -> str:

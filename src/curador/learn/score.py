@@ -94,6 +94,9 @@ class ScoreLearner:
 class ModelScore:
     """The share of rows that a classifier is right about, and where it lies, 95 % of the time.
 
+    Of a search it is the score of the best of some ``tries``, so many in the mean, and mostly above the true share: the
+    interval is made for that.
+
     >>> from curador.mechanisms.laplace import IntegerLaplace
     >>> score = ModelScore(8000, 2000, IntegerLaplace(1, "0.1"), "1")
     >>> score.accuracy, [round(x, 3) for x in score.interval()]
@@ -104,6 +107,7 @@ class ModelScore:
     wrong: int
     noise: IntegerLaplace
     charge: str
+    tries: int = 1
 
     @property
     def accuracy(self) -> float:
@@ -112,7 +116,12 @@ class ModelScore:
         return min(1.0, max(0.0, self.right / rows))
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """Where the share lies: those for which the noise could be what it would have to be (Fieller)."""
+        """Where the share lies: those for which the noise could be what it would have to be (Fieller).
+
+        How many tries there are does not depend on their noise.  So that one of them misses has a chance of at most
+        their mean number times that of one [Wald's equation], and the best is one of them.
+        """
+        confidence = 1 - (1 - confidence) / self.tries
         shares = np.linspace(0, 1, 2001)
         kept = [
             float(p)

@@ -170,7 +170,8 @@ class PrivateSearch:
     ``candidates`` are classifiers of :mod:`curador.learn` without a guarantee of their own; ``runs`` is how many tries
     there are in the mean, each of a candidate drawn at random: about twice as many as candidates is a good number.  The
     guarantee is ``epsilon`` with ``delta``, or ``rho``.  Fit it with ``curator.fit``: then ``best_model_`` is the
-    model, ``best_candidate_`` its place among the candidates, and ``best_score_`` its noised score on the same rows.
+    model, ``best_candidate_`` its place among the candidates, and ``best_score_`` its noised score on the same rows,
+    which is mostly too good, being the best of several; its interval holds all the same.
 
     Guarantee: what is said in ``privacy_``, for the model, its place and its score together (docs/proofs/learn.md, 6).
     Assumes: how long it takes is not seen: it depends on the number of tries.
@@ -252,5 +253,5 @@ class PrivateSearch:
         self.best_model_ = clone(learner.candidates[place])
         self.best_model_._settle(learner.learners[place], found["model"].encode(), True)
         self.best_model_.privacy_ = self.privacy_
-        self.best_score_ = ModelScore(found["right"], found["wrong"], learner.noise, charge)
+        self.best_score_ = ModelScore(found["right"], found["wrong"], learner.noise, charge, learner.runs)
         return self

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from curador.errors import InvalidParameter
+from curador.ledger.anchor.decided import Stated
 from curador.ledger.entries import AccessEnded, AccessGiven, Entry, instant
 from curador.ledger.pricing import name_of
 from curador.ledger.stores.rows import ACCESS, DbRow, LedgerStore, Rows
@@ -23,8 +24,7 @@ class Access:
 
     ``who`` is the analyst whose budget it is; empty for other roles.  ``label`` is for people.  A token to be used
     ``once`` is exchanged for another one and opens nothing by itself; one for a ``charge`` opens that release alone.
-    With a ``secret`` it is a password: the slow hash of it, for a ``login``; its token is nobody's.  With a ``parent``
-    it is a session that the parent, a token or a password, began: it ends when either does.
+    With a ``secret`` it is a password: the slow hash of it, for a ``login``; its token is nobody's.
 
     >>> Access("ab" * 32, "analyst", who="ana").id
     'abababababababab'
@@ -39,17 +39,16 @@ class Access:
     charge: str = ""
     login: str = ""
     secret: str = field(default="", repr=False)
-    parent: str = ""
     ended: bool = False
 
     @property
     def kind(self) -> str:
-        """What it is: token, code, link, password or session.
+        """What it is: token, code, link or password.
 
         >>> Access("ab" * 32, "curator", once=True).kind
         'code'
         """
-        named = {"session": self.parent, "password": self.secret, "link": self.charge, "code": self.once}
+        named = {"password": self.secret, "link": self.charge, "code": self.once}
         return next((kind for kind, said in named.items() if said), "token")
 
     @property
@@ -66,10 +65,18 @@ class AccessList(ABC):
     """The part of a ledger that knows tokens; :class:`curador.ledger.contract.Ledger` documents its methods."""
 
     _store: LedgerStore
+    _decided: Stated
 
     @abstractmethod
     def _decide(self, rows: Rows, entry: Entry) -> None:
         """Write an entry that the anchor must cover."""
+
+    @abstractmethod
+    def _time(self, rows: Rows) -> str:
+        """The time now, or that of the last entry if that is later."""
+
+    def time(self) -> datetime:
+        return self._store.read(lambda rows: datetime.fromisoformat(self._time(rows)))
 
     def give_access(self, access: Access) -> Access:
         if access.role not in ROLES:
@@ -81,8 +88,8 @@ class AccessList(ABC):
         if access.label:
             name_of(access.label, "label", LONGEST_LABEL)
         end = None if access.expires is None else instant(access.expires)
-        if bool(access.login) != bool(access.secret) or (access.secret and access.parent):
-            raise InvalidParameter("A login has a password, and a session has neither.", fix="Give both, or none.")
+        if bool(access.login) != bool(access.secret):
+            raise InvalidParameter("A login has a password.", fix="Give both, or none.")
         if access.login:
             name_of(access.login, "login", LONGEST_LABEL)
         entry = AccessGiven(
@@ -95,7 +102,6 @@ class AccessList(ABC):
             access.charge,
             access.login,
             access.secret,
-            access.parent,
         )
 
         def append_access(rows: Rows) -> None:
@@ -120,18 +126,20 @@ class AccessList(ABC):
 
     def access(self, token: str) -> Access | None:
         def read_access(rows: Rows) -> Access | None:
-            row = rows.get(ACCESS, token)
+            row = self._decided.tokens(rows).get(ACCESS, token)
             return None if row is None else _access(row, rows)
 
         return self._store.read(read_access)
 
     def accesses(self) -> tuple[Access, ...]:
-        return self._store.read(lambda rows: tuple(_access(row, rows) for row in rows.scan(ACCESS)))
+        return self._store.read(
+            lambda rows: tuple(_access(row, rows) for row in self._decided.tokens(rows).scan(ACCESS))
+        )
 
 
 def _access(row: DbRow, rows: Rows) -> Access:
     """The token of a row; one that expired before the last entry has ended: no clock that is set back revives it."""
-    token, role, who, label, expires, once, charge, login, secret, parent, ended = row
+    token, role, who, label, expires, once, charge, login, secret, ended = row
     end = None if expires is None else datetime.fromisoformat(expires)
     over = bool(ended) or (expires is not None and expires <= rows.head.at)
-    return Access(token, role, who, label, end, bool(once), charge, login, secret, parent, over)
+    return Access(token, role, who, label, end, bool(once), charge, login, secret, over)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from itertools import chain
 
 from curador.accounting.events import Event, event_from_json
@@ -13,6 +14,7 @@ from curador.accounting.rules.costs import Cost, Rule
 from curador.errors import BudgetExceeded, InvalidParameter, LedgerBroken, NotPromised
 from curador.ledger import history as past
 from curador.ledger.access import AccessList
+from curador.ledger.anchor.decided import AS_STORED, Stated, refuse_changed
 from curador.ledger.contract import Ledger, VerifyProgress
 from curador.ledger.entries import (
     Clock,
@@ -64,8 +66,8 @@ class Book(Registry, AccessList):
     Assumes: the store's transactions are atomic, serial and durable; the key is secret.
     """
 
-    def __init__(self, store: LedgerStore, key: bytes, clock: Clock = now) -> None:
-        self._store, self._key, self._clock = store, key, clock
+    def __init__(self, store: LedgerStore, key: bytes, clock: Clock = now, decided: Stated = AS_STORED) -> None:
+        self._store, self._key, self._clock, self._decided = store, key, clock, decided
         # Parents and currencies never change, but for a delta that a pure budget is given, which changes no price of
         # what it could buy: read once, they price charges before the transaction begins.
         self._forget_prices()
@@ -332,13 +334,7 @@ class Book(Registry, AccessList):
 
     def charge(self, charge: str) -> Charge:
         number = past.number_of(charge)
-
-        def read_charge(rows: Rows) -> Charge:
-            if rows.get(CHARGE, number) is None:
-                raise past.unknown_charge(charge)
-            return past.bought(rows, number)
-
-        return self._store.read(read_charge)
+        return self._store.read(lambda rows: past.bought(rows, number))
 
     def history(
         self, scope: str | None = None, *, last: int | None = past.PAGE, before: Charge | None = None
@@ -377,7 +373,7 @@ class Book(Registry, AccessList):
 
     def at_once(self, work: Callable[[Ledger], T]) -> T:
         def run(rows: Rows) -> T:
-            return work(Book(OneTransaction(rows), self._key, self._clock))
+            return work(Book(OneTransaction(rows), self._key, self._clock, self._decided.before(rows)))
 
         try:
             return self._store.read(lambda rows: run(Look(rows)))
@@ -412,9 +408,14 @@ class Book(Registry, AccessList):
     def _parent_and_filter(self, scope: str) -> tuple[str | None, Filter]:
         """A scope's parent, and a filter of which only what never changes may be used: currency and neighbours."""
         if scope not in self._fixed:
-            found = self._store.read(lambda rows: (row := self._row(rows, scope)) and (row, state(rows, scope, row[2])))
-            self._fixed[scope] = found[0][1], found[1]
+            read = partial(self._store.read, lambda rows: self._read_fixed(rows, scope))
+            # What was decided may be newer than the first snapshot; the second is newer than that.
+            self._fixed[scope] = read() or read() or refuse_changed(SCOPE, scope)
         return self._fixed[scope]
+
+    def _read_fixed(self, rows: Rows, scope: str) -> tuple[str | None, Filter] | None:
+        row = self._row(rows, scope)
+        return (row[1], state(rows, scope, row[2])) if self._decided.scope(rows, scope) == row else None
 
     def _row(self, rows: Rows, scope: str) -> tuple[str, str | None, str, str | None, int]:
         row = rows.get(SCOPE, scope)

@@ -232,6 +232,13 @@ class Ledger(Protocol):
 
     # -- access
 
+    def time(self) -> datetime:
+        """The time by which things end here: that of the clock, or of the last entry if the clock was set back since.
+
+        What is to last is counted from it: where a clock was ahead once, it would have ended before it begins.
+        """
+        ...
+
     def give_access(self, access: Access) -> Access:
         """Let whoever shows a token come in; only the token's digest is kept.
 

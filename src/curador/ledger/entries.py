@@ -144,7 +144,6 @@ class AccessGiven(Entry, kind="access"):
     charge: str = ""
     login: str = ""
     secret: str = ""
-    parent: str = ""
 
 
 @dataclass(frozen=True)

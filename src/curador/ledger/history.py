@@ -118,8 +118,10 @@ def charge_of(
 
 
 def bought(rows: Rows, number: int) -> Charge:
-    """A charge as it was bought."""
-    _, sequence, _, _ = row_of(rows, CHARGE, number)
+    """A charge as it was bought; refused if there is none."""
+    _, sequence, _, _ = rows.get(CHARGE, number) or (None, 0, None, None)
+    if not sequence:
+        raise unknown_charge(str(number))
     entry, at = read(row_of(rows, ENTRY, sequence)[-1])
     assert isinstance(entry, Reserved)
     return charge_of(entry, at, None, rows.get(ANSWER, number) is not None, sequence)

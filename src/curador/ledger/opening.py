@@ -8,6 +8,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from curador.errors import InvalidParameter, LedgerBroken
+from curador.ledger.anchor.decided import Decided
 from curador.ledger.anchor.keep import key_of
 from curador.ledger.anchor.log import Anchor
 from curador.ledger.anchor.summary import restored, state_rows
@@ -51,7 +52,7 @@ def open_ledger(
     except BaseException:
         store.close()
         raise
-    return Book(store, key, clock)
+    return Book(store, key, clock, Decided(store.anchor, key))
 
 
 def restore_ledger(
@@ -110,7 +111,7 @@ def restore_ledger(
     except BaseException:
         store.close()
         raise
-    return Book(store, key, clock)
+    return Book(store, key, clock, Decided(store.anchor, key))
 
 
 def _check(store: SqlStore, key: bytes) -> None:

@@ -279,7 +279,7 @@ def _register(entry: Registered, rows: Rows) -> None:
 
 def _give_access(entry: AccessGiven, rows: Rows) -> None:
     about = (entry.role, entry.who, entry.label, entry.expires, int(entry.once), entry.charge)
-    rows.put(ACCESS, entry.token, *about, entry.login, entry.secret, entry.parent, 0)
+    rows.put(ACCESS, entry.token, *about, entry.login, entry.secret, 0)
 
 
 def _end_access(entry: AccessEnded, rows: Rows) -> None:

@@ -11,6 +11,7 @@ from curador.errors import CuradorError, LedgerBroken
 from curador.ledger.anchor.summary import apply, chained, changed, from_state, state_rows
 from curador.ledger.entries import Entry, Repeated, Reserved, Restored, Sealed, Settled, digest, genesis, read
 from curador.ledger.posting import EVERYTHING, STATE, charges_after, post, state
+from curador.ledger.pricing import lineage
 from curador.ledger.records import VerifyProgress
 from curador.ledger.stores.memory_rows import MemoryRows
 from curador.ledger.stores.rows import (
@@ -29,6 +30,7 @@ from curador.ledger.stores.rows import (
     Rows,
     RowTable,
     paged,
+    row_of,
     row_of_entry,
 )
 
@@ -48,10 +50,11 @@ def verify_rows(rows: Rows, key: bytes, progress: VerifyProgress | None = None) 
     The history is replayed, each step within the ceilings, and what it makes of the derived tables is compared with the
     stored ones.  Memory grows with the scopes, the open charges and some bytes for each question, not with answers.
 
-    Guarantee: any change made without the key is detected, except for a history cut off at its end, which the anchor
-    detects.
+    Guarantee: any change made without the key that is there is detected, except for a history cut off at its end, which
+    the anchor detects; and of one that was taken back, what was bought meanwhile from budgets that had ended, or
+    without those above them.
     """
-    replayed = _Replayed(key)
+    replayed = _Replayed(key, rows)
     entries, all_entries = 0, max(1, rows.head.sequence)
     for row in chained(paged(rows, ENTRY), key, genesis(key)):
         entries += 1
@@ -98,18 +101,48 @@ class _Sums:
 class _Replayed(MemoryRows):
     """Rows as entries make them; of long tables the sums, and those rows that a later entry may need."""
 
-    def __init__(self, key: bytes) -> None:
+    def __init__(self, key: bytes, stored: Rows) -> None:
         super().__init__(genesis(key))
         self.sums = _Sums(key)
         self._asked: set[bytes] = set()
+        self._stored = stored
 
     def follow(self, row: DbRow) -> None:
         entry, self.head = _next(row, self.head)
+        if isinstance(entry, Reserved | Repeated):
+            self._require_allowed(entry)
         post(entry, self)
         if isinstance(entry, Settled):
             self.sums.add(ANSWER, (entry.charge, entry.digest))
             self._forget(CHARGE, entry.charge)
         self.savepoint()
+
+    def _require_allowed(self, entry: Reserved | Repeated) -> None:
+        """Refuse a purchase that falls on other scopes than it must, or on one that was closed or had ended.
+
+        Entries are sealed, but whoever writes to the database can have a row of a scope say otherwise for a moment, in
+        which the book itself seals what it should refuse.
+        """
+        if isinstance(entry, Reserved):
+            path = lineage(entry.scopes, self._parent)
+            owed = set(path)
+            if entry.receiver is not None and entry.receiver not in owed:
+                raise ValueError("its receiver does not pay")
+        else:
+            path = () if entry.receiver is None else lineage(entry.receiver, self._parent)
+            # Rows of payments are compared with the entries as a whole, below.
+            before = ((scope, self._stored.get(PAID, scope, entry.charge)) for scope in path)
+            owed = {scope for scope, paid in before if paid is None or paid[2] >= self.head.sequence}
+        if set(entry.scopes) != owed or len(entry.scopes) != len(owed):
+            raise ValueError("it is not paid by the scopes that have to")
+        for scope in path:
+            _, _, _, expires, closed = row_of(self, SCOPE, scope)
+            if closed or (expires is not None and self.head.at >= expires):
+                raise ValueError(f"the budget of {scope!r} had ended")
+
+    def _parent(self, scope: str) -> str | None:
+        parent: str | None = row_of(self, SCOPE, scope)[1]
+        return parent
 
     def get(self, table: RowTable, *key: DbValue) -> DbRow | None:
         if table is QUESTION:

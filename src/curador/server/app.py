@@ -18,6 +18,7 @@ from starlette.exceptions import HTTPException
 
 from curador import Curator, Ledger, __version__
 from curador.errors import CuradorError
+from curador.server.access.sessions import Sessions
 from curador.server.console.app import CONSOLE_ROUTERS, refusal_page
 from curador.server.console.warming import warm
 from curador.server.description import described
@@ -54,7 +55,8 @@ PAGES = [route for router in CONSOLE_ROUTERS for route in router.routes if isins
 def make_app(open_curator: OpenCurator, settings: Settings | None = None, shared: Path | None = None) -> FastAPI:
     """The server of a curator, which is opened when the server starts and closed when it stops.
 
-    ``shared`` is the file by which processes share their jobs; without one they are this process's alone.
+    ``shared`` is the file by which processes share their jobs, and beside it one for sessions; without one they are
+    this process's alone.
     """
     limits, metrics = settings or Settings(), Metrics()
     service = Service(limits, TickClock(limits.tick), metrics)
@@ -75,6 +77,7 @@ def make_app(open_curator: OpenCurator, settings: Settings | None = None, shared
         with TemporaryDirectory(prefix="curador-jobs-") as folder:
             kept = job_records(shared or Path(folder) / "jobs", limits)
             service.jobs = JobRunner(kept, service.clock, JOBS_AT_ONCE)
+            service.sessions = Sessions((shared or Path(folder) / "jobs").with_suffix(".sessions"))
             try:
                 yield
             finally:
@@ -99,7 +102,8 @@ def make_app(open_curator: OpenCurator, settings: Settings | None = None, shared
     app.add_exception_handler(HTTPException, _no_route)
     app.add_middleware(_Current, service=service)
     app.add_middleware(
-        _Guarded, make=lambda inner: Guard(inner, lambda: service.curator.ledger, limits, metrics, answered)
+        _Guarded,
+        make=lambda inner: Guard(inner, lambda: service.curator.ledger, service.visitor, limits, metrics, answered),
     )
     return app
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 import uvicorn
@@ -31,7 +31,7 @@ def first_code(study: Path) -> str | None:
     """A code that makes a curator, once: if none has a token or a password yet."""
     curator = Curator(study)
     try:
-        now = datetime.now(UTC)
+        now = curator.ledger.time()
         lasting = (one for one in curator.ledger.accesses() if one.kind in ("token", "password"))
         if any(one.role == "curator" and one.open_at(now) for one in lasting):
             return None

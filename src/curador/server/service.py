@@ -15,6 +15,7 @@ from fastapi.responses import JSONResponse, Response
 
 from curador import Curator
 from curador.server.access.auth import Caller, unknown_token, wrong_role
+from curador.server.access.sessions import Sessions
 from curador.server.gate.clock import TickClock
 from curador.server.gate.metrics import Metrics
 from curador.server.gate.settings import Settings
@@ -38,6 +39,7 @@ class Service:
     paying: CapacityLimiter = field(init=False)
     hashing: CapacityLimiter = field(init=False)
     jobs: JobRunner = field(init=False)
+    sessions: Sessions = field(init=False)
 
     async def current(self) -> Service:
         """A copy for one request, with the curator of the study as its file is now."""
@@ -45,6 +47,10 @@ class Service:
             await self.work(self.study.reopened)
         self.curator = self.study.curator
         return copy(self)
+
+    def visitor(self, cookie: str) -> Caller | None:
+        """Who holds a session's cookie."""
+        return self.sessions.visitor(self.curator.ledger, cookie)
 
     async def work(self, task: Callable[[], T]) -> T:
         """Do something free in a thread; what a client that has gone away began is done to its end.

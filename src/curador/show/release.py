@@ -58,17 +58,25 @@ def statement(release: Shown) -> str:
         guarantee=guarantee_text(release.guarantee, release.language),
         unit=whom(release.unit, release.language),
         neighbors=say(release.neighbors.value, release.language),
-        charge=release.charge,
     )
-    return say("rehearsal", release.language, statement=text) if release.rehearsal else text
+    return _charged(text, release.charge, release.rehearsal, release.language)
 
 
-def publication_statement(guarantee: Guarantee, tight: Guarantee | None, charge: str, language: str) -> str:
+def publication_statement(
+    guarantee: Guarantee, tight: Guarantee | None, charge: str, language: str, *, rehearsal: bool = False
+) -> str:
     """The guarantee of all releases of a batch together, in one line."""
     whole = guarantee_text(guarantee, language)
-    if tight is None:
-        return say("together", language, guarantee=whole, charge=charge)
-    return say("together-tight", language, guarantee=whole, tight=guarantee_text(tight, language), charge=charge)
+    told = {} if tight is None else {"tight": guarantee_text(tight, language)}
+    text = say("together-tight" if told else "together", language, guarantee=whole, **told)
+    return _charged(text, charge, rehearsal, language)
+
+
+def _charged(text: str, charge: str, rehearsal: bool, language: str) -> str:
+    """A guarantee with the charge that paid for it; a rehearsal was not charged, and names none."""
+    if rehearsal:
+        return say("rehearsal", language, statement=text)
+    return say("charged", language, statement=text, charge=charge)
 
 
 def notes(release: Shown) -> tuple[str, ...]:
@@ -79,7 +87,7 @@ def notes(release: Shown) -> tuple[str, ...]:
 CUT = ("rows-left-out", "joined", "joined-outer", "prepared-before-filter", "prepared-for-others")
 """Notes on what was cut from units: no interval covers it."""
 
-BESIDE = ("quality", "adjusted", "apart-cut", "apart-null", *CUT)
+BESIDE = ("nothing-learned", "nothing-learned-in", "quality", "adjusted", "apart-cut", "apart-null", *CUT)
 """Notes that are shown wherever the numbers are: without them these would mislead."""
 
 

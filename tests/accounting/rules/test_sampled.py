@@ -15,6 +15,7 @@ from curador.accounting import events
 from curador.accounting.convert import improved_epsilon, renyi_epsilon
 from curador.accounting.finite import FiniteMechanism
 from curador.accounting.rules import sampled as sampled_renyi
+from curador.accounting.rules.costs import Currency, Rule, cost
 from curador.accounting.rules.divergences import renyi_divergence
 from curador.accounting.rules.renyi import renyi, renyi_curve
 from curador.errors import NotPromised
@@ -345,3 +346,13 @@ def test_what_the_curve_of_a_sampled_gaussian_may_take_is_bounded(monkeypatch: p
     event = ev.PoissonSampled(ev.GaussianNoise(1, 64), "1e-98")
     assert all(renyi(event, a) <= renyi(event.event, a) for a in (2, 8, 32, 128))
     assert 0 < max(nodes) < 2**19
+
+
+@pytest.mark.parametrize("rule", [Rule.PURE, Rule.APPROXIMATE, Rule.ZCDP])
+def test_a_sample_of_everybody_is_no_bargain_where_units_may_join(rule: Rule) -> None:
+    """Of eleven units ten are drawn: the eleventh takes another's place, which moves a sum by two."""
+    everybody = ev.FixedSizeSampled(ev.LaplaceNoise(1, 1), 10, 10)
+    with pytest.raises(NotPromised):
+        cost(everybody, Currency(rule))
+    replaced = ev.FixedSizeSampled(ev.LaplaceNoise(1, 1, REPLACE), 10, 10)
+    assert cost(replaced, Currency(rule)) == cost(replaced.event, Currency(rule))

@@ -153,7 +153,9 @@ def test_explain_and_rehearse_spend_and_write_nothing(board: Invoke) -> None:
     for said in ("as asked", "± 20", "All together, for one charge: epsilon 1.", "Nothing was spent."):
         assert said in shown
     assert json.loads(board("publish", "board.toml", "--explain", "--json"))["questions"].keys() == {"n", "by-town"}
-    assert "REHEARSAL" in board("publish", "board.toml", "--rehearse")
+    tried = board("publish", "board.toml", "--rehearse")
+    assert "REHEARSAL" in tried
+    assert "charge" not in tried
     assert not Path("board").exists()
     assert json.loads(board("history", "--json"))["charges"] == []
 

@@ -257,6 +257,7 @@ def test_a_rehearsal_says_so_wherever_it_is_shown(stage: Curator) -> None:
     console.print(release)
     for shown in (str(release), release._repr_html_(), release.statement(), console.export_text()):
         assert "REHEARSAL on made-up rows, about no one" in shown
+        assert "charge" not in shown  # none was made
     stored = json.loads(release.to_json())
     assert stored["rehearsal"] is True
     assert Release.from_dict(stored) == release

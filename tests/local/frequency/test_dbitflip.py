@@ -155,3 +155,14 @@ def test_refusals() -> None:
             task.estimate(few)
     with pytest.raises(InvalidParameter):
         task.variance(10, 2)
+
+
+def test_a_forged_report_moves_an_estimate_by_what_is_said() -> None:
+    """Also after three thousand others that chose to be asked about other keys, which leave few for this one."""
+    task = DBitFlip(keys=4, epsilon=2, sampled=1)
+    honest = task.randomize(np.random.default_rng(1).integers(0, 4, 1000))
+    others = np.array([[3], [4], [6]] * 1000, honest.dtype)
+    for reports in (honest, np.concatenate([honest, others])):
+        yes, no = (task.estimate(np.concatenate([reports, [[answer]]])) for answer in (1, 0))
+        assert (yes.values[0] - no.values[0]) * yes.users == pytest.approx(yes.moved[0])
+    assert yes.moved[0] > 3 * 4 / float(task.p - task.q)

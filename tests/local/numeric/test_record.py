@@ -240,3 +240,9 @@ def test_nothing_is_foretold_where_perhaps_nobody_draws_an_attribute() -> None:
         task.errors(200)  # each attribute is drawn by nobody with a chance of 0.1 %, one of 30 with 3 %
     assert refusal.value.code == "error-not-known"
     assert Record({"a": 2, "b": 2}, 6, sampled=2).errors(1)["a"] > 0  # where all draw all, one is enough
+
+
+def test_a_list_of_people_is_refused_in_our_words() -> None:
+    task = Record({"a": ["x", "y"], "b": ["x", "y"]}, epsilon=2)
+    with pytest.raises(InvalidValue, match="This task is about"):
+        task.randomize([{"a": "x", "b": "y"}])  # type: ignore[arg-type]

@@ -165,3 +165,12 @@ def test_measures_that_compare_alike_are_worked_out_once() -> None:
     found = [worth_measuring((60, 70), CUBE, dict.fromkeys(CUBE, x), 1 / 3) for x in (1.0, 0.1, 3e30, 1e-7 / 3)]
     assert all(one == found[0] for one in found)
     assert consistent._worth.cache_info().misses == 1
+
+
+def test_margins_without_noise_count_only_where_they_hold_a_part() -> None:
+    margins = Margins((2, 2), (((), 0.0), ((0,), 0.0), ((0, 1), 4.0)))
+    tables = [np.array(400.0), np.array([190.0, 210.0]), np.array([[91.0, 102.0], [99.0, 112.0]])]
+    found = margins.fitted(tables, [(), (0,), (0, 1)])
+    assert found[()] == 400
+    assert found[0,].tolist() == [190, 210]
+    assert found[0, 1].sum(axis=1).tolist() == [190, 210]

@@ -188,6 +188,21 @@ def test_only_rows_are_counted_over_a_tree(what: Aggregate) -> None:
         plan(check(query.question, tables), PureDP(1))
 
 
+def test_units_in_several_groups_are_not_added_up_over_a_tree() -> None:
+    """A unit with a row in each of three towns would count three times in the total."""
+    for groups in (1, 3):
+        columns = TABLES["ids"].columns
+        tables = {"ids": Table("x.csv", unit="id", columns=columns, trees={"geo": TREE}, contribution=(groups, 1))}
+        query = TableQuery.of("ids", tables).tree("geo")
+        assert plan(check(query.aggregate(x=count()).question, tables), PureDP(1))
+        units = check(query.aggregate(x=count_distinct()).question, tables)
+        if groups == 1:
+            assert plan(units, PureDP(1))
+        else:
+            with pytest.raises(QuestionRefused, match="in several groups"):
+                plan(units, PureDP(1))
+
+
 def test_the_answer_has_every_node_and_covers_it() -> None:
     made = planned("t", PureDP(1), {("Galicia", "Vigo"): 50})
     counts = [200, 0, 50, 1000, 3, 40]

@@ -267,3 +267,40 @@ def test_tables_of_many_columns_are_left_alone() -> None:
     assert families({name: made[name] for name in ("fewer", "few")})[0][0].adjusted == {"fewer", "few"}
     (alone,) = planned({"sets": texts["more"].replace("GROUP BY ", "GROUP BY ROLLUP (") + ")"}).values()
     assert len(alone.steps) == 1
+
+
+ALONE = {
+    "COUNT(*)": 600,
+    "COUNT(town)": 500,
+    "SUM(age)": 600 * 29.5,
+    "AVG(age)": 29.5,
+    "VAR_POP(age)": 59.99 * 5,
+    "STDDEV_POP(age)": 17.32,
+    "COUNT(DISTINCT edu)": 5,
+    "COUNT(DISTINCT age)": 60,
+    "MEDIAN(age)": 29.5,
+    "QUANTILE(age, 0.9)": 53.5,
+    "MIN(age)": 0,
+    "MAX(age)": 59,
+    "CORR(age, 90 - age)": -1,
+}
+"""Aggregates of 300 rows of each sex, alike in all else, with what they are of all rows."""
+
+
+@pytest.mark.parametrize("aggregate", ALONE)
+def test_only_what_adds_up_is_added_up(aggregate: str) -> None:
+    """A number of different values, or a quantile, of all rows is not made of those of the parts."""
+    each = [(edu, age) for edu in EDU for age in range(60)]
+    rows = [{"sex": sex, "edu": edu, "age": age, "town": "x" if age % 6 else None} for sex in "FM" for edu, age in each]
+    questions = {
+        "all": f"SELECT {aggregate} AS x FROM t",
+        "sex": f"SELECT sex, {aggregate} AS x FROM (SELECT {SEX}, edu, age, town FROM t) t GROUP BY sex",
+    }
+    with closing(Curator({"t": Table(pa.Table.from_pylist(rows), columns=COLUMNS)}, PureDP(2000))) as holder:
+        shown = holder.publish(holder.batch(questions, epsilon=1000), because="a test", override=True)
+    half = 2 if aggregate.startswith(("COUNT(*", "COUNT(town", "SUM")) else 1
+    (whole,), parts = shown["all"].numbers("x"), shown["sex"].numbers("x")
+    assert whole == pytest.approx(ALONE[aggregate], rel=0.02, abs=1)
+    assert parts == pytest.approx([ALONE[aggregate] / half] * 2, rel=0.02, abs=1)
+    if half == 2:
+        assert sum(parts) == whole

@@ -14,7 +14,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Page
 
 from curador.server.access.auth import digest
-from curador.server.access.sessions import begin, form_token
+from curador.server.access.sessions import form_token
 from curador.server.gate.cookies import SESSION, VISIT
 from tests.server.served import Served
 
@@ -29,7 +29,7 @@ def session_of(served: Served, who: str) -> str:
     ledger = served.curator.ledger
     parent = ledger.access(digest(served.tokens[who]))
     assert parent is not None
-    return begin(ledger, parent)
+    return served.service.sessions.begin(ledger, parent)
 
 
 def visitor(served: Served, who: str | None = None, **headers: str) -> httpx.Client:

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser
 from curador.errors import NotAllowed
 from curador.server.access.auth import digest
 from curador.server.access.passwords import change_password
-from curador.server.access.sessions import LASTS, begin, form_token, session
+from curador.server.access.sessions import LASTS, form_token
 from curador.server.gate.cookies import SESSION, VISIT
 from tests.server.console.browsing import WIDTHS, screen, session_of, visitor
 from tests.server.served import Served, serving, write_study
@@ -132,6 +132,34 @@ def test_a_login_that_is_taken_is_not_taken_over(served: Served) -> None:
     assert (answer.status_code, 'id="login-wrong"' in answer.text) == (422, True)
 
 
+@pytest.mark.parametrize("name", ["ana", "Ana", "ANA "])
+@pytest.mark.parametrize(("role", "who"), [("curator", ""), ("analyst", "bea")])
+def test_nobody_takes_the_name_of_an_analyst_but_that_analyst(tmp_path: Path, name: str, role: str, who: str) -> None:
+    """Pages show names: a curator called ana would be taken for the analyst ana, and their spending for one's own."""
+    with serving(write_study(tmp_path)) as served, visitor(served) as stranger:
+        code = served.give(role, who, once=True)
+        answer = start(stranger, code, name)
+        assert (answer.status_code, 'id="login-wrong"' in answer.text) == (422, True)
+        assert "An analyst of this study has this name" in answer.text
+        assert start(stranger, code, "another").status_code == 303  # the refusal has not spent the link
+
+
+def test_a_name_is_shown_as_it_was_typed_and_matched_without_case(served: Served) -> None:
+    signed_up(served, "Núria")
+    with visitor(served) as stranger:
+        form = {"login": "NÚRIA", "password": PASSWORD}
+        assert stranger.post("/console/sign-in", data=form).headers["location"] == HOME
+        assert ">Núria</a>" in stranger.get(HOME, headers={"X-Form-Token": ""}).text
+
+
+def test_all_that_is_wrong_with_a_password_is_said_at_once(served: Served) -> None:
+    form = {"code": served.give("reader", once=True), "login": "rex", "password": "short", "again": "shorter"}
+    with visitor(served) as stranger:
+        said = stranger.post("/console/start", data=form).text
+    assert 'id="password-wrong"' in said
+    assert 'id="again-wrong"' in said
+
+
 def test_unknown_names_and_wrong_passwords_are_refused_in_the_same_words(served: Served) -> None:
     signed_up(served, "known")
     seen = set()
@@ -157,7 +185,7 @@ def test_tokens_sign_in_and_links_codes_and_cookies_do_not(served: Served) -> No
             assert stranger.post("/console/sign-in", data={"token": token}).status_code == 403
         assert stranger.post("/console/sign-in", data={"token": served.tokens["ana"]}).status_code == 303
         assert "epsilon 9.3" in stranger.get(HOME).text
-    assert all(one.parent for one in ledger.accesses() if one.kind == "session")
+    assert {one.kind for one in ledger.accesses()} <= {"token", "code", "link", "password"}
 
 
 # ---- one's own password ----------------------------------------------------------------------------------------------
@@ -204,7 +232,7 @@ def test_a_password_is_changed_and_other_sessions_end(
 def test_only_who_knows_a_password_changes_it_and_only_once(served: Served) -> None:
     signed_up(served, "Careful")
     ledger = served.curator.ledger
-    (entry,) = [one for one in ledger.accesses() if one.login == "careful"]
+    (entry,) = [one for one in ledger.accesses() if one.login == "Careful"]
     with visitor(served) as one:
         one.post("/console/sign-in", data={"login": "careful", "password": PASSWORD})
         one.headers["X-Form-Token"] = form_token(one.cookies[SESSION])
@@ -221,7 +249,7 @@ def test_only_who_knows_a_password_changes_it_and_only_once(served: Served) -> N
         assert one.post(OWN, data=good).status_code == 403  # its session has ended meanwhile
         with pytest.raises(NotAllowed):
             change_password(ledger, entry.token, PASSWORD, good["password"])
-    (now,) = [one for one in ledger.accesses() if one.login == "careful" and not one.ended]
+    (now,) = [one for one in ledger.accesses() if one.login == "Careful" and not one.ended]
     assert (now.role, now.who, now.once, now.expires) == (entry.role, entry.who, entry.once, entry.expires)
 
 
@@ -257,8 +285,8 @@ def test_signing_in_gives_a_new_cookie_and_ends_the_old_session(served: Served) 
         answer = stranger.post("/console/sign-in", data={"token": served.tokens["curator"]})
     fresh = answer.cookies[SESSION]
     assert fresh != planted
-    assert session(served.curator.ledger, planted) is None
-    found = session(served.curator.ledger, fresh)
+    assert served.service.visitor(planted) is None
+    found = served.service.visitor(fresh)
     assert found is not None
     assert found.role == "curator"
     flags = answer.headers["set-cookie"].lower()
@@ -266,24 +294,24 @@ def test_signing_in_gives_a_new_cookie_and_ends_the_old_session(served: Served) 
 
 
 def test_a_session_ends_with_signing_out_with_its_token_and_with_time(served: Served) -> None:
-    ledger = served.curator.ledger
+    ledger, sessions = served.curator.ledger, served.service.sessions
     with visitor(served, "curator") as client:
         cookie = client.cookies[SESSION]
         assert client.post("/console/sign-out").status_code == 303
-    assert session(ledger, cookie) is None
+    assert sessions.visitor(ledger, cookie) is None
     token = served.give("auditor")
     parent = ledger.access(digest(token))
     assert parent is not None
-    cookie = begin(ledger, parent)
-    assert session(ledger, cookie) is not None
-    assert session(ledger, cookie, datetime.now(UTC) + LASTS) is None
+    cookie = sessions.begin(ledger, parent)
+    assert sessions.visitor(ledger, cookie) is not None
+    assert sessions.visitor(ledger, cookie, datetime.now(UTC) + LASTS) is None
     ledger.end_access(digest(token))
-    assert session(ledger, cookie) is None
+    assert sessions.visitor(ledger, cookie) is None
     brief = served.give("auditor", expires=datetime.now(UTC) + timedelta(hours=1))
     parent = ledger.access(digest(brief))
     assert parent is not None
-    cookie = begin(ledger, parent)
-    assert session(ledger, cookie, datetime.now(UTC) + timedelta(hours=2)) is None
+    cookie = sessions.begin(ledger, parent)
+    assert sessions.visitor(ledger, cookie, datetime.now(UTC) + timedelta(hours=2)) is None
 
 
 def test_no_secret_is_listed(served: Served) -> None:
@@ -315,7 +343,7 @@ def test_forms_of_other_sites_are_refused(served: Served, headers: dict[str, str
         answer = client.post("/console/sign-out")
         assert answer.status_code == 403
         assert "not valid any more" in answer.text
-    assert session(served.curator.ledger, cookie) is not None
+    assert served.service.visitor(cookie) is not None
 
 
 def test_a_form_of_one_session_is_not_valid_in_another(served: Served) -> None:

@@ -190,7 +190,10 @@ def _(event: ev.ApproxLoss) -> Losses:
 @plain_sum.register(ev.PoissonSampled)
 @plain_sum.register(ev.FixedSizeSampled)
 def _(event: ev.PoissonSampled | ev.FixedSizeSampled) -> Losses:
-    everyone = event.rate == 1 if isinstance(event, ev.PoissonSampled) else event.batch == event.population
+    if isinstance(event, ev.PoissonSampled):
+        everyone = event.rate == 1
+    else:  # with one unit more than the batch has, one of the others may be left out for it: a move of two
+        everyone = event.batch == event.population and event.neighbors is Neighbors.REPLACE
     return plain_sum(event.event) if everyone else (pure_epsilon(event), Fraction(0))
 
 

@@ -17,7 +17,7 @@ from curador.accounting.precise import open_order
 from curador.accounting.rules.profiles import pure_epsilon
 from curador.accounting.rules.renyi_rules import renyi_rule, renyi_values
 from curador.errors import InvalidParameter
-from curador.numbers import Number, down, up
+from curador.numbers import Number, up
 from curador.privacy import RenyiDP
 
 ORDERS: tuple[float, ...] = (
@@ -66,7 +66,7 @@ def renyi_curve(event: ev.Event, orders: Iterable[Number] = ORDERS) -> RenyiDP:
         event = event.parts[0][0]
     if not event.depth:  # one mechanism: its closed form, to the last digit
         return RenyiDP([(a, renyi(event, a)) for a in given])
-    finite = np.array([down(open_order(a)) for a in given if a != math.inf])
+    finite = np.array([up(open_order(a)) for a in given if a != math.inf])
     found = iter(renyi_values(event, finite).tolist())
     return RenyiDP([(a, renyi(event, a) if a == math.inf else next(found)) for a in given])
 

@@ -258,5 +258,7 @@ def mu_tradeoff(mu: Number, fpr: Number) -> float:
     """
     from scipy.special import ndtr, ndtri
 
-    a = _chance(fpr, "fpr")
-    return max(0.0, below(float(ndtr(-ndtri(a) - float(positive(mu, "mu"))))))
+    a, shift = probability(fpr, "fpr"), up(positive(mu, "mu"))
+    # From the nearer end: next to 1 a double has few digits of what is left.
+    point = -ndtri(up(a)) if 2 * a <= 1 else ndtri(down(1 - a))
+    return max(0.0, below(float(ndtr(point - shift))))

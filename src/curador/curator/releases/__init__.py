@@ -6,6 +6,7 @@ Reading order:
 * release — noised values with their intervals, their guarantee and their charge
 * explanation — a plan in words, before anything is paid
 * publication — the releases of a batch, and what they cost together
+* titles — a question as a title
 * reporting — either of them as a report, as charts, and in a notebook
 * recall — one of them shown again, by the charge that bought it
 * verify — whether one of them is as it was made

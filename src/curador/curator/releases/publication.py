@@ -64,7 +64,8 @@ class Publication:
 
     def statement(self) -> str:
         """The guarantee of all releases together, in one line."""
-        return publication_statement(self.guarantee, self.tight, self.charge, self.language)
+        made_up = any(release.rehearsal for release in self.releases.values())
+        return publication_statement(self.guarantee, self.tight, self.charge, self.language, rehearsal=made_up)
 
     def __str__(self) -> str:
         parts = [f"{self.title(name)}\n{release}" for name, release in self.releases.items()]

@@ -95,7 +95,7 @@ def _charge(curator: Curator, charge: str, analyst: str | None) -> Charge | None
 
 def _all(curator: Curator, analyst: str) -> Iterator[Charge]:
     before: Charge | None = None
-    while page := curator.history(analyst, last=PAGE, before=before):
+    while page := curator.received(analyst, last=PAGE, before=before):
         yield from reversed(page)
         before = page[0]
         if len(page) < PAGE:

@@ -22,6 +22,7 @@ from curador.errors import InvalidParameter
 from curador.numbers import set_fields
 from curador.privacy import Guarantee, Neighbors, guarantee_from_json
 from curador.query.answer.postprocess import Answered, answered
+from curador.query.answer.unlearned import unlearned_notes
 from curador.query.plan.plan import LARGEST_KEPT, Plan
 from curador.show import release as shown
 from curador.show.explain import explain, kept_text
@@ -363,7 +364,7 @@ def present(
         plan.neighbors,
         plan.checked.table.unit.id,
         plan.question.to_json(),
-        (*plan.facts["notes"], *notes, *bought_remarks(bought, plan.guarantee)),
+        (*plan.facts["notes"], *notes, *unlearned_notes(plan, found), *bought_remarks(bought, plan.guarantee)),
         rehearsal,
         language,
         plan.facts,

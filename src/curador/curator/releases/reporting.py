@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from curador.curator.releases.publication import Publication
 from curador.curator.releases.release import Release
+from curador.curator.releases.titles import question_title
 from curador.curator.releases.verify import LEDGER_DIGITS
 from curador.errors import CuradorError
 from curador.query.ask.question import Question
@@ -20,7 +21,7 @@ from curador.show.report.plot import Plot, plot
 def release_report(release: Release, title: str = "", language: str | None = None) -> ReportPage:
     """A report of one release."""
     shown = _in(release, language)
-    named = titled(title, shown.charge, shown.language)
+    named = titled(title or _titled(shown), shown.charge, shown.language)
     return report_page(
         Contents(
             named,
@@ -104,6 +105,14 @@ def _asked(release: Release) -> str:
     """The question in a few words; nothing where the release is of no question, as a day of a running count."""
     try:
         return Question.from_json(release.question).summary
+    except (CuradorError, KeyError, TypeError, ValueError):
+        return ""
+
+
+def _titled(release: Release) -> str:
+    """The title of a release by its question; nothing where it is of none."""
+    try:
+        return question_title(Question.from_json(release.question), release.language)
     except (CuradorError, KeyError, TypeError, ValueError):
         return ""
 

@@ -10,8 +10,10 @@ from typing import Any
 from curador.errors import InvalidParameter
 
 
-def read_document(path: str | Path, what: str) -> dict[str, Any]:
+def read_document(path: str | Path, what: str, content: str | None = None) -> dict[str, Any]:
     """A TOML file as plain values; ``what`` it is, such as a study file, is part of the error.
+
+    With ``content``, what would be in the file.
 
     Fails: a file that is missing is refused with the code ``no-study-file``, and likewise for other documents.
 
@@ -21,7 +23,7 @@ def read_document(path: str | Path, what: str) -> dict[str, Any]:
     """
     file = Path(path)
     try:
-        return tomllib.loads(file.read_text(encoding="utf-8-sig"))
+        return tomllib.loads(file.read_text(encoding="utf-8-sig") if content is None else content)
     except FileNotFoundError:
         raise InvalidParameter(
             f"There is no {what} {file.name}.", fix="Check the path.", code=f"no-{what.replace(' ', '-')}"
@@ -34,9 +36,9 @@ def read_document(path: str | Path, what: str) -> dict[str, Any]:
         raise InvalidParameter(f"{file.name} is not TOML: {error}.", fix="Correct that line.") from None
 
 
-def read_study_document(path: str | Path) -> dict[str, Any]:
+def read_study_document(path: str | Path, content: str | None = None) -> dict[str, Any]:
     """A study file as plain values; only that it is TOML was checked."""
-    return read_document(path, "study file")
+    return read_document(path, "study file", content)
 
 
 def section(document: Mapping[str, Any], name: str, where: str, header: str = "") -> Mapping[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from threading import Lock
@@ -45,6 +44,61 @@ def with_entry(text: str, path: tuple[str, ...], value: Any) -> str:
     return tomlkit.dumps(document)
 
 
+def with_changed(text: str, path: tuple[str, ...], value: Mapping[str, Any]) -> str:
+    """The text of a study file with a section that states this now; what stays the same keeps its comments.
+
+    >>> print(with_changed("[a.b]\\nx = 1 # kept\\ny = 2\\n", ("a", "b"), {"x": 1, "y": 3, "z": {"u": 4}}))
+    [a.b]
+    x = 1 # kept
+    y = 3
+    z = {u = 4}
+    <BLANKLINE>
+    """
+    document = tomlkit.parse(text)
+    _change(_section(document, path), value)
+    return tomlkit.dumps(document)
+
+
+def without_entry(text: str, path: tuple[str, ...]) -> str:
+    """The text of a study file without an entry.
+
+    >>> print(without_entry("[a.b]\\nx = 1\\n\\n[a.c]\\ny = 2\\n", ("a", "b")))
+    [a.c]
+    y = 2
+    <BLANKLINE>
+    """
+    document = tomlkit.parse(text)
+    place = _section(document, path[:-1])
+    _section(document, path)  # refused where it is not there
+    del place[path[-1]]
+    return tomlkit.dumps(document)
+
+
+def _section(document: Any, path: tuple[str, ...]) -> Any:
+    place = document
+    for name in path:
+        if not isinstance(place, Mapping) or name not in place:
+            raise InvalidParameter(
+                f"The study file has no {name!r} any more.", fix="Look at it again.", code="study-changed"
+            )
+        place = place[name]
+    return place
+
+
+def _change(place: Any, value: Mapping[str, Any]) -> None:
+    for name in [name for name in place if name not in value]:
+        del place[name]
+    for name, x in value.items():
+        if name in place and isinstance(place[name], Mapping) and isinstance(x, Mapping):
+            _change(place[name], x)
+        elif name not in place or repr(_plain(place[name])) != repr(x):  # 1 and true, or 1 and 1.0, are not the same
+            place[name] = _item(x)
+
+
+def _plain(item: Any) -> Any:
+    return item.unwrap() if hasattr(item, "unwrap") else item
+
+
 def _item(value: Any) -> Any:
     """A plain value as TOML: a table of tables stands in sections, a table of plain values on one line."""
     if not isinstance(value, Mapping):
@@ -58,11 +112,7 @@ def _item(value: Any) -> Any:
 
 def checked(path: Path, text: str) -> Study:
     """What a text would declare as the study file; refused, in the words of the reader, where it would not open."""
-    draft = f"{path.stem}-draft-"
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=draft, suffix=".toml", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        return read_study(file.name)
+    return read_study(path, text)
 
 
 def rewrite(path: Path, was: str, text: str) -> Study:

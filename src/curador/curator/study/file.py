@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from curador.curator.policy import Policy
 from curador.curator.study.document import read_study_document, section, text
@@ -25,15 +25,17 @@ class Analyst:
     """An analyst, or a group of analysts, with a budget of their own; an analyst may belong to a group.
 
     After ``expires`` nothing can be bought with it.  A budget for a period promises for that period alone: a person in
-    the data of several periods loses the sum, unless the unit is the pair of an id and a period.
+    the data of several periods loses the sum, unless the unit is the pair of an id and a period.  ``kind`` says which
+    of the two it is, ``"analyst"`` or ``"group"``, for ever; without it, what it is first used as.
 
     >>> Analyst(budget_of(epsilon="1/2"), group="health")
-    Analyst(budget=PureDP(epsilon=0.5), group='health', expires=None)
+    Analyst(budget=PureDP(epsilon=0.5), group='health', expires=None, kind='')
     """
 
     budget: Guarantee
     group: str | None = None
     expires: datetime | None = None
+    kind: Literal["analyst", "group", ""] = ""
 
 
 @dataclass(frozen=True)
@@ -61,13 +63,13 @@ class Study:
         return cls(tables, None, "memory:")
 
 
-def read_study(path: str | Path) -> Study:
-    """Read a study file; anything wrong with it is one clear error.
+def read_study(path: str | Path, content: str | None = None) -> Study:
+    """Read a study file, or what would be its content; anything wrong with it is one clear error.
 
     The ledger is a file next to the study unless ``[ledger]`` gives another address.
     """
     file = Path(path)
-    document = read_study_document(file)
+    document = read_study_document(file, content)
     refuse_unknown(document, SECTIONS, file.name, "section")
     ledger, keep = _ledger(file, section(document, "ledger", file.name))
     given = {kind: section(document, kind, file.name) for kind in ("groups", "analysts")}
@@ -122,7 +124,8 @@ def _analyst(name: str, kind: str, among: Mapping[str, Any], file: Path, groups:
     if group is not None and group not in groups:
         raise InvalidParameter(f"{name!r} is in a group {group!r} that is not declared.", fix=f"Add [groups.{group}].")
     amount = {k: v for k, v in given.items() if k not in ("group", "expires")}
-    return Analyst(_amount(amount, f"{kind}.{name}", file), group, _end(name, given.get("expires")))
+    stated: Literal["analyst", "group"] = "group" if kind == "groups" else "analyst"
+    return Analyst(_amount(amount, f"{kind}.{name}", file), group, _end(name, given.get("expires")), stated)
 
 
 def _end(name: str, given: object) -> datetime | None:

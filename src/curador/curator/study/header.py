@@ -50,6 +50,7 @@ def doubt(fields: Sequence[str], file: str, delimiter: str, trimmed: bool) -> In
             fix="If it is a row, the file has no header line: state that, and the names of its columns. If it is a "
             "header, state names to use in its place.",
             code="header-like-values",
+            facts={"place": looks[0][0] if looks else None},
         )
     others = [x for x in DELIMITERS if x != delimiter and len(fields) == 1 and x in fields[0]]
     if others:
@@ -57,7 +58,7 @@ def doubt(fields: Sequence[str], file: str, delimiter: str, trimmed: bool) -> In
             f"The first line of {file!r} is one field, with {DELIMITERS[others[0]]} in it.",
             fix=f"State the delimiter, as csv = {{ delimiter = {_toml(others[0])} }}.",
             code="csv-delimiter",
-            facts={"seen": others[0], "stated": delimiter},
+            facts={"delimiter": others[0]},
         )
     if not trimmed and any(field != field.strip(" \t") for field in fields):
         return InvalidParameter(

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 from curador.engines.dialect import Dialect, Stored
+from curador.query.tables.csv_format import ISO_DATES, CsvFormat
+
+LONGEST_DATE = 60
+"""The most bytes of a text that is taken apart as a date and a time."""
 
 
 class DuckDBDialect(Dialect):
@@ -99,17 +105,34 @@ class ParquetDialect(DuckDBDialect):
 
 
 class CsvDialect(DuckDBDialect):
-    """DuckDB's spelling for CSV files whose numbers are written in another way.
+    """DuckDB's spelling for CSV files whose numbers, dates or truth values are written in another way.
 
-    >>> CsvDialect(",", ".").text_to_double("x")
+    >>> CsvDialect(CsvFormat(decimal=",", thousands=".")).text_to_double("x")
     "TRY_CAST(REPLACE(x, ',', '.') AS DOUBLE)"
     """
 
-    def __init__(self, decimal: str, thousands: str | None) -> None:
-        self.decimal, self.thousands = decimal, thousands or ""
+    def __init__(self, written: CsvFormat) -> None:
+        self.decimal, self.thousands, self.dates = written.mark, written.thousands or "", written.dates
+        self.truths = written.true_texts, written.false_texts
 
     def text_to_double(self, x: str) -> str:
         return super().text_to_double(x if self.decimal == "." else f"REPLACE({x}, ',', '.')")
+
+    def iso_text(self, x: str) -> str:
+        if self.dates == ISO_DATES:
+            return x
+        order = re.findall("yyyy|mm|dd", self.dates)
+        few = "2" if self.dates.isalpha() else "1,2"
+        date = re.escape(self.dates).replace("yyyy", "([0-9]{4})")
+        date = re.sub("mm|dd", f"([0-9]{{{few}}})", date)
+        pattern = self.string(f"^{date}(?:[ T]([0-9]{{1,2}})(:[^ ]{{1,30}}))?$")
+        # Of what the pattern does not match every part is an empty text, and no date has an empty year.
+        parts = {name: i for i, name in enumerate([*order, "hour", "rest"], 1)}
+        found = {name: f"REGEXP_EXTRACT({x}, {pattern}, {i})" for name, i in parts.items()}
+        month, day, hour = (f"LPAD({found[name]}, 2, '0')" for name in ("mm", "dd", "hour"))
+        clock = f"CASE WHEN {found['rest']} <> '' THEN ' ' || {hour} || {found['rest']} ELSE '' END"
+        iso = f"{found['yyyy']} || '-' || {month} || '-' || {day} || {clock}"
+        return f"CASE WHEN {self.octets(x)} <= {LONGEST_DATE} THEN {iso} END"
 
 
 DUCKDB, PARQUET = DuckDBDialect(), ParquetDialect()

@@ -223,8 +223,8 @@ class DuckDB(SqlEngine):
 
     def _dialect_of(self, table: str) -> Dialect:
         written = self._written.get(table)
-        if written is not None and (written.mark == "," or written.thousands is not None):
-            return CsvDialect(written.mark, written.thousands)
+        if written is not None:
+            return CsvDialect(written)
         return PARQUET if table in self._parquet else DUCKDB
 
     @contextmanager

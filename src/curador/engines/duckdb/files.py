@@ -148,8 +148,8 @@ def csv_names(files: Sequence[str], written: CsvFormat) -> list[str]:
             f"{len(written.names)} columns are named, and the first line of {Path(files[0]).name!r} has "
             f"{len(headers[0])} fields.",
             fix="Name all columns, in their order; check the delimiter.",
-            code="csv-names-count",
-            facts={"named": len(written.names), "found": len(headers[0])},
+            code="csv-names",
+            facts={"named": len(written.names), "fields": len(headers[0])},
         )
     return list(written.names)
 

@@ -18,7 +18,7 @@ import hmac
 import json
 import os
 from collections.abc import Iterable, Mapping
-from functools import reduce
+from functools import partial, reduce
 from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
@@ -28,7 +28,7 @@ from curador.ledger.anchor.keep import create, sync_folder, translated_errors, u
 from curador.ledger.anchor.summary import Change, Newer, StateRows, added, apply, changed, from_state, state_rows
 from curador.ledger.entries import keyed_digest, plain, quoted, read
 from curador.ledger.stores.memory_rows import MemoryRows
-from curador.ledger.stores.reopened_file import ReopenedFile
+from curador.ledger.stores.reopened_file import ReopenedFile, patiently
 from curador.ledger.stores.rows import Head
 
 SIZE = 64 * 1024
@@ -136,7 +136,7 @@ class Anchor:
             except FileNotFoundError:
                 return []
             try:
-                fcntl.flock(file, fcntl.LOCK_SH)
+                patiently(partial(fcntl.flock, file, fcntl.LOCK_SH | fcntl.LOCK_NB))
                 content = _content(file)
             finally:
                 os.close(file)
@@ -180,7 +180,7 @@ class Anchor:
                     self._write_new(head, state, over=False)
                     continue  # it is another's, if that was first
                 try:
-                    fcntl.flock(file, fcntl.LOCK_EX)
+                    patiently(partial(fcntl.flock, file, fcntl.LOCK_EX | fcntl.LOCK_NB))
                     if not self._held.is_named():
                         continue
                     newest = self._end(file)
@@ -228,7 +228,8 @@ class Anchor:
         """
         identity = self._held.identity
         try:  # an interrupt may come as soon as the lock is there
-            fcntl.flock(file, fcntl.LOCK_EX)  # released by the system when its process is killed
+            # The system releases it when its process is killed.
+            patiently(partial(fcntl.flock, file, fcntl.LOCK_EX | fcntl.LOCK_NB))
             if not self._held.is_named():
                 return None
             with self._lock:

@@ -2,8 +2,8 @@
 
 SQLite's busy handler polls, and a waiter may starve for seconds.  Here every writer draws a ticket number, locks the
 byte with that number in a file, and waits until no lower byte is locked.  The system drops the locks of a process that
-ends.  Who finds nobody there may try SQLite's lock at once.  Only fairness depends on this, never a balance: SQLite's
-own lock is taken as well.
+ends; one that was stopped keeps its own, and after a while is not waited for.  Who finds nobody there may try SQLite's
+lock at once.  Only fairness depends on this, never a balance: SQLite's own lock is taken as well.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ import fcntl
 import os
 import struct
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from curador.ledger.stores.reopened_file import ReopenedFile
+from curador.ledger.stores.reopened_file import ReopenedFile, patiently
 
 # Locks of an open file, not of a process: two ledgers of one process queue like those of two.  Linux only.
-_WAIT: int | None = getattr(fcntl, "F_OFD_SETLKW", None)
 _TRY: int | None = getattr(fcntl, "F_OFD_SETLK", None)
 _LOOK: int | None = getattr(fcntl, "F_OFD_GETLK", None)
 
@@ -76,17 +76,22 @@ class FileQueue:
         return fcntl.fcntl(self._reopened.held(), _LOOK, _ANYBODY).startswith(_NOBODY)
 
     def wait(self) -> int:
-        """Wait for this writer's turn, which lasts until it leaves; the ticket number."""
-        if _TRY is None or _WAIT is None:
-            return 0
-        file = self._file
-        fcntl.fcntl(file, _WAIT, _DISPENSER)
-        number = int.from_bytes(os.pread(file, 8, 0), "little") % LAST  # a damaged number costs fairness alone
-        fcntl.fcntl(file, _WAIT, _range(fcntl.F_WRLCK, number + 1))
-        os.pwrite(file, (number + 1).to_bytes(8, "little"), 0)
-        fcntl.fcntl(file, _TRY, _DRAWN)
-        if number:
-            fcntl.fcntl(file, _WAIT, _range(fcntl.F_RDLCK, 1, number))  # granted when all lower numbers are free
+        """Wait for this writer's turn, which lasts until it leaves; the ticket number.
+
+        Whoever has waited for too long goes on out of turn.
+        """
+        number = 0
+        if _TRY is None:
+            return number
+        take = partial(fcntl.fcntl, self._file, _TRY)
+        with suppress(TimeoutError):
+            patiently(partial(take, _DISPENSER))
+            number = int.from_bytes(os.pread(self._file, 8, 0), "little") % LAST  # a damaged one costs fairness alone
+            patiently(partial(take, _range(fcntl.F_WRLCK, number + 1)))
+            os.pwrite(self._file, (number + 1).to_bytes(8, "little"), 0)
+            take(_DRAWN)
+            if number:
+                patiently(partial(take, _range(fcntl.F_RDLCK, 1, number)))  # had when all lower numbers are free
         return number
 
     def close(self) -> None:

@@ -7,7 +7,6 @@ the exceptions of signal handlers between built-in calls, never within one that 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import pairwise
@@ -20,18 +19,21 @@ from curador.ledger.stores.rows import UNSURE
 PATIENCE = 0.1
 """Seconds after which a thread that was not woken looks for itself: its leader may have been interrupted."""
 
+LEAVING = 0.005
+"""Seconds that the next leader waits at most for those who leave: as long as one may keep the interpreter."""
+
 
 class Job:
     """A transaction that waits to be run, and then its outcome, which holds once it is ``done``.
 
-    ``next`` follows it in its batch.
+    ``next`` follows it in its batch; its thread has ``left`` once it has woken that one, or is about to.
     """
 
-    __slots__ = ("_wake", "done", "error", "need", "next", "result", "transaction")
+    __slots__ = ("_wake", "done", "error", "left", "need", "next", "result", "transaction")
 
     def __init__(self, transaction: Callable[[Any], Any], need: Any = None) -> None:
         self.transaction, self.need = transaction, need
-        self.done = False
+        self.done = self.left = False
         self.error: BaseException | None = None
         self.result: Any = None
         self.next: Job | None = None
@@ -40,17 +42,13 @@ class Job:
     def finish(self, result: Any = None, error: BaseException | None = None) -> None:
         self.result, self.error, self.done = result, error, True
 
-    def wait(self, lead: Lock, first: bool) -> None:
-        """Sleep until woken, though not for ever: a wake-up that is lost costs time and nothing else.
-
-        Whoever holds the lock wakes the first once it is released.  The first runs all others and wakes one of them,
-        and each wakes the next: if all woke at once, they would only wait for each other, for the interpreter.
-        """
+    def wait(self, needed: Callable[[], bool], seconds: float) -> None:
+        """Sleep until woken, though not for ever: a wake-up that is lost costs time and nothing else."""
         wake = Lock()
         wake.acquire()
         self._wake = wake
-        if not self.done and (lead.locked() or not first):
-            wake.acquire(timeout=PATIENCE)
+        if not self.done and needed():  # who wakes has changed what is asked here before
+            wake.acquire(timeout=seconds)
 
     def wake(self) -> None:
         if self._wake is not None and self._wake.locked():
@@ -63,7 +61,9 @@ class GroupCommit:
 
     A thread queues its job and takes the lock; with the lock it finds its job done, or runs all that are queued.  All
     but the first in the queue sleep before, so that many share a transaction.  Whoever leaves wakes the next of its
-    batch, whatever was raised.
+    batch, whatever was raised, and the last wakes the first in the queue: if all woke at once, or while that one runs a
+    transaction, they would only wait for each other, for the interpreter.  And those who left come again: they queue
+    meanwhile, and the next transaction is shared by all of them.
     ``perform`` runs a batch in one transaction; what it raises is the outcome of every job it did not finish.
 
     >>> def perform(batch):
@@ -79,7 +79,8 @@ class GroupCommit:
         """Whoever holds it runs transactions."""
         self._guard = Lock()
         self._waiting: list[Job] = []
-        self._shared = False
+        self._last: Job | None = None
+        """Of the last batch the job that leaves last."""
 
     def run(self, transaction: Callable[[Any], Any], need: Any = None) -> Any:
         job = Job(transaction, need)
@@ -87,10 +88,10 @@ class GroupCommit:
             self._waiting.append(job)
             first = len(self._waiting) == 1
         try:
-            if first and self._shared:
-                time.sleep(0)  # those who shared the last transaction come again: let them queue
             if not first or self.lead.locked():
-                job.wait(self.lead, first)
+                job.wait(lambda: not first or self.lead.locked(), PATIENCE)
+            if first and self._leaving():
+                job.wait(self._leaving, LEAVING)
             if not job.done:
                 with self.lead:
                     if not job.done:
@@ -101,9 +102,11 @@ class GroupCommit:
                     self._waiting.remove(job)
             raise
         finally:
+            job.left = True
             if job.next is not None:
                 job.next.wake()
-            self._wake_first()
+            else:
+                self._wake_first()
         if not job.done:  # taken by a leader that was interrupted, perhaps after its commit
             raise LedgerFailed(
                 "The ledger stopped midway.", fix="Look at the history.", cost=UNSURE, code="ledger-interrupted"
@@ -120,15 +123,19 @@ class GroupCommit:
                 job.next = after
         try:
             if batch:
-                self._shared = len(batch) > 1
                 self._perform(batch)
         except Exception as error:  # noqa: BLE001  every waiter raises it
             for job in batch:
                 if not job.done:
                     job.finish(error=error)
         finally:
+            self._last = batch[-1] if len(batch) > 1 else None
             for job in batch[:1]:
                 job.wake()
+
+    def _leaving(self) -> bool:
+        last = self._last
+        return last is not None and not last.left
 
     def _wake_first(self) -> None:
         """Let the first that waits lead; after the lock is released, so that none can fall asleep unseen."""

@@ -14,9 +14,11 @@ from select import POLLIN, poll
 from typing import Any
 
 import psycopg
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from curador.errors import InvalidParameter, LedgerFailed
 from curador.ledger.anchor.log import Anchor
+from curador.ledger.stores.reopened_file import PATIENCE
 from curador.ledger.stores.rows import HEAD, TABLES, UNSURE, DbRow, DbValue, T
 from curador.ledger.stores.sql import SqlStore, TranslatedErrors, create_tables
 from curador.ledger.stores.unit_of_work import Database, select
@@ -26,7 +28,17 @@ TYPES = {int: "bigint", str: 'text COLLATE "C"', bytes: "bytea"}  # keys in the 
 LONGEST_SCHEMA = 63
 """Bytes of a name; a server cuts longer ones off, and two schemas would be one."""
 
-_BEGIN = (b"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", b"SET LOCAL synchronous_commit = on")
+_SETTINGS = {
+    "synchronous_commit": "on",
+    # A client that is stopped, or whose machine is gone, is rolled back; and nobody waits for longer than that.
+    "idle_in_transaction_session_timeout": f"{PATIENCE}s",
+    "lock_timeout": f"{PATIENCE + 5}s",
+}
+_SET = ", ".join(f"pg_catalog.set_config('{name}', '{value}', true)" for name, value in _SETTINGS.items())
+_BEGIN = (b"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", f"SELECT {_SET}".encode())
+_KEEPALIVE = {"keepalives_idle": "30", "keepalives_interval": "10", "keepalives_count": "3"}
+"""Seconds after which a server that does not answer any more is known to be gone, unless the address says otherwise."""
+
 _BEGIN_READING = b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _REFUSE_CHANGES = """
 CREATE FUNCTION {}refuse_changes() RETURNS trigger LANGUAGE plpgsql AS
@@ -110,11 +122,11 @@ class PostgresStore(SqlStore):
             server = connection.pgconn
             try:
                 with ExitStack() as self._pipeline:
-                    self._pipeline.enter_context(connection.pipeline())  # only reads wait for the server's reply
+                    pipeline = self._pipeline.enter_context(connection.pipeline())  # only reads wait for a reply
                     try:
                         for statement in _BEGIN if new else (*_BEGIN, self._locking):
                             connection.execute(statement)
-                        return work(_Database(connection))
+                        return work(_Database(connection, pipeline))
                     except BaseException:
                         server.finish()  # built in, so that no interrupt comes before it; the server rolls back
                         raise
@@ -170,7 +182,8 @@ def _hung_up(connection: psycopg.Connection[Any]) -> bool:
 
 
 def _connect(url: str) -> psycopg.Connection[Any]:
-    return psycopg.connect(url, autocommit=True, prepare_threshold=None)
+    stated = _KEEPALIVE | conninfo_to_dict(url)
+    return psycopg.connect(make_conninfo("", **stated), autocommit=True, prepare_threshold=None)
 
 
 def _read(connection: psycopg.Connection[Any], work: Callable[[Database], T]) -> T:
@@ -199,13 +212,19 @@ def translated(error: Exception) -> LedgerFailed | None:
 
 
 class _Database:
-    """A connection that takes statements with ? where a value goes."""
+    """A connection that takes statements with ? where a value goes.
 
-    def __init__(self, connection: psycopg.Connection[Any]) -> None:
-        self._connection = connection
+    In a pipeline, the server is told after each read that it has to wait for us: only then does it count how long.
+    """
+
+    def __init__(self, connection: psycopg.Connection[Any], pipeline: psycopg.Pipeline | None = None) -> None:
+        self._connection, self._pipeline = connection, pipeline
 
     def execute(self, statement: str, values: Sequence[DbValue]) -> Any:
-        return self._connection.execute(statement.replace("?", "%s").encode(), values)
+        found = self._connection.execute(statement.replace("?", "%s").encode(), values)
+        if self._pipeline is not None and statement.startswith("SELECT"):
+            self._pipeline.sync()
+        return found
 
     def executemany(self, statement: str, rows: Iterable[DbRow]) -> None:
         with self._connection.cursor() as cursor:

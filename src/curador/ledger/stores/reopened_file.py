@@ -1,13 +1,39 @@
-"""A file kept open across uses, because opening it costs more than its use."""
+"""A file kept open across uses, because opening it costs more than its use; and locks, waited for for a while."""
 
 from __future__ import annotations
 
 import os
+import time
 import weakref
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from curador.forks import after_fork
+
+PATIENCE = 60
+"""Seconds to wait for another's lock: a process that is stopped, or frozen with its container, keeps what it holds."""
+
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.0002, 0.002
+"""Seconds between two tries; a turn lasts as long as a sync or two."""
+
+
+def patiently(attempt: Callable[[], object]) -> None:
+    """Try to take a lock, again and again while another has it.
+
+    Fails: TimeoutError after ``PATIENCE``.
+    """
+    pause, end = _FIRST_PAUSE, time.monotonic() + PATIENCE
+    while True:
+        try:
+            attempt()
+        except (BlockingIOError, PermissionError):  # the system says one or the other
+            if time.monotonic() > end:
+                raise TimeoutError(f"another process has kept its lock for {PATIENCE} seconds") from None
+        else:
+            return
+        time.sleep(pause)
+        pause = min(2 * pause, _LONGEST_PAUSE)
 
 
 class ReopenedFile:

@@ -105,7 +105,6 @@ ACCESS = _table(
     charge=str,
     login=str,
     secret=str,
-    parent=str,
     ended=int,
 )
 
@@ -114,7 +113,7 @@ DERIVED = (SCOPE, BALANCE, CHARGE, PAID, QUESTION, RUNNING, REQUEST, NAMED, SOUR
 
 TABLES = (ENTRY, ANSWER, HEAD, *DERIVED)
 
-FORMAT = 4
+FORMAT = 5
 
 
 class Head(NamedTuple):

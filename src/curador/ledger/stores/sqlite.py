@@ -15,14 +15,12 @@ from curador.errors import LedgerBroken, LedgerFailed
 from curador.ledger.anchor.keep import sync_folder
 from curador.ledger.anchor.log import Anchor
 from curador.ledger.stores.file_queue import FileQueue
+from curador.ledger.stores.reopened_file import PATIENCE
 from curador.ledger.stores.rows import RESTORE, TABLES, UNSURE, DbRow, DbValue, RowTable, T
 from curador.ledger.stores.sql import SqlStore, create_tables
 from curador.ledger.stores.unit_of_work import Database
 
 TYPES = {int: "INTEGER", str: "TEXT", bytes: "BLOB"}
-
-PATIENCE = 60
-"""Seconds to wait for another program's lock, such as a backup's; among ledgers the queue decides."""
 
 PAGE_BYTES = 2048
 """Bytes of a page: a pair of transactions changes a dozen pages, in each of them some hundred bytes."""

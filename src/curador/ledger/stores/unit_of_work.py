@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import Any, Protocol
 
 from curador.errors import LedgerBroken
@@ -35,6 +36,9 @@ MOST_CACHED = 20_000
 PASSING = frozenset({ENTRY, ANSWER, PAID, QUESTION})
 """Tables whose rows are seldom needed after their transaction.  That there is none, of an answer or a question that is
 to be settled, is needed then."""
+
+FEW, MOST_TOGETHER = 8, 64
+"""So few rows are written one by one, as is quickest then; and so many at most by one statement."""
 
 _UNREAD: DbRow = ("not read yet",)
 
@@ -82,18 +86,20 @@ def select(
 
 
 @lru_cache
-def insert(table: RowTable, prefix: str = "") -> str:
-    """The statement that writes a row, over the one with its key unless the table is append-only.
+def insert(table: RowTable, prefix: str = "", rows: int = 1) -> str:
+    """The statement that writes so many rows, each over the one with its key unless the table is append-only.
 
     >>> from curador.ledger.stores.rows import ENTRY, ANSWER
     >>> insert(ANSWER)
     'INSERT INTO answer (charge, bytes) VALUES (?, ?)'
+    >>> insert(ANSWER, rows=2)
+    'INSERT INTO answer (charge, bytes) VALUES (?, ?), (?, ?)'
     """
-    marks = ", ".join("?" * len(table.names))
+    marks = ", ".join([f"({', '.join('?' * len(table.names))})"] * rows)
     keys, rest = ", ".join(table.names[: table.key]), table.names[table.key :]
     over = f" ON CONFLICT ({keys}) DO UPDATE SET {', '.join(f'{n} = excluded.{n}' for n in rest)}"
     into = f"{prefix}{table.name} ({', '.join(table.names)})"
-    return f"INSERT INTO {into} VALUES ({marks}){'' if table.append_only else over}"
+    return f"INSERT INTO {into} VALUES {marks}{'' if table.append_only else over}"
 
 
 _PAYMENTS = (
@@ -261,9 +267,24 @@ class UnitOfWork(ReadView):
                 self.passing.append((table, rows))
             if len(rows) == 1:
                 self._database.execute(statement, *rows.values())
-            else:
+            elif len(rows) < FEW:
                 self._database.executemany(statement, rows.values())
+            else:
+                self._write_together(table, list(rows.values()))
         self._written.clear()
+
+    def _write_together(self, table: RowTable, rows: Sequence[DbRow]) -> None:
+        """Write many rows with few statements.
+
+        A driver lets other threads run during each statement, and then waits for its turn: with a group's hundreds of
+        rows, that is most of what it does.
+        """
+        first = 0
+        while rest := len(rows) - first:
+            count = min(MOST_TOGETHER, 1 << rest.bit_length() - 1)  # powers of two: few statements are kept compiled
+            part = chain.from_iterable(rows[first : first + count])
+            self._database.execute(insert(table, self._prefix, count), [*part])
+            first += count
 
 
 def empty_cache() -> CachedRows:

@@ -34,7 +34,7 @@ class PartFrequencies(LocalEstimate):
     Guarantee: :meth:`interval` covers the frequencies among all who reported, and those of a population from which
         they are drawn independently, with at least the confidence asked for, for any data [Hoe56, VM82].
     Assumes: every report was made by the task's randomizer.  Who lies may choose what to be asked about, and so move an
-        estimate as far as all do who are asked, by up to keys/sampled/(p - q) people.
+        estimate as far as all do who are asked, by up to :attr:`moved` people.
 
     >>> task = DBitFlip(keys=["a", "b", "c"], epsilon=2, sampled=1)
     >>> found = task.estimate([[1], [2], [5], [0]])
@@ -55,6 +55,11 @@ class PartFrequencies(LocalEstimate):
     def values(self) -> Floats:
         """The estimates; some are below 0 or above 1, as unbiased ones must sometimes be."""
         return (self.yes / self.seen - float(self.q)) / float(self.p - self.q)
+
+    @property
+    def moved(self) -> Floats:
+        """By how many people one report, instead of another about the same key, moves each estimate."""
+        return self.users / self.seen / float(self.p - self.q)
 
     @property
     def variance(self) -> Floats:

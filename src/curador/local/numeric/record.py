@@ -212,7 +212,7 @@ class Record(Task, mechanism="record"):
 
     def randomize(self, values: Mapping[str, Any], *, entropy: Entropy = SYSTEM) -> NDArray[np.uint8]:
         """One report, a row of bytes, per person: the drawn attributes by rising number, each with its report."""
-        if set(values) != set(self.names):
+        if not isinstance(values, Mapping) or set(values) != set(self.names):
             raise InvalidValue(f"This task is about {list(self.names)}.", fix="Give one column for each.")
         # All of them are read before any is drawn: else a refusal would show who drew what.
         columns = [part.read(values[name]) for name, part in zip(self.names, self.parts, strict=True)]

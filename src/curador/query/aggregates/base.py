@@ -231,6 +231,10 @@ class Function(ABC):
     def error(self, recipe: Recipe, parts: Sequence[NoisyMeasure], rows: int, confidence: float) -> float:
         """The error bound of an answer over ``rows`` rows, holding with probability at least ``confidence``."""
 
+    def allowed(self, recipe: Recipe) -> tuple[float, float] | None:
+        """The least and the largest answer that the declarations allow; None where they set no such ends."""
+        return None
+
     def assumes(self, recipe: Recipe) -> float | None:
         """The least standard deviation of the values for which that error bound holds; None if it holds for all."""
         return None

@@ -151,9 +151,13 @@ class Margins:
     def _shares(self, part: Axes) -> list[float]:
         """How much each margin counts in what is known of a part; nothing where it does not hold it."""
         held = [_within(part, axes) for axes, _ in self.noised]
-        known = any(held and not variance for held, (_, variance) in zip(held, self.noised, strict=True))
+        known = any(here and not variance for here, (_, variance) in zip(held, self.noised, strict=True))
         precision = [
-            float(not variance) if known else 1 / (variance * _size(self.sizes, set(axes) - set(part))) if here else 0.0
+            0.0
+            if not here
+            else float(not variance)  # of a constant, or noise so small that a double has none
+            if known
+            else 1 / (variance * _size(self.sizes, set(axes) - set(part)))
             for here, (axes, variance) in zip(held, self.noised, strict=True)
         ]
         whole = math.fsum(precision)

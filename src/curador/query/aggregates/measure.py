@@ -58,6 +58,10 @@ class MeasureKind(StrEnum):
     AROUND = "around"
 
 
+ADDED_UP = frozenset(MeasureKind) - {MeasureKind.DISTINCT, MeasureKind.VALUES, MeasureKind.AROUND}
+"""Measures of which that of a total is the sum of those of its parts, where each unit is in one part."""
+
+
 @dataclass(frozen=True)
 class Measure:
     """One integer for each group, on a grid of 2**-bits; ``low`` and ``high`` bound what one row adds.

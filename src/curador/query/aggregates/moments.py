@@ -114,6 +114,10 @@ class MeanFunction(Function):
             return 2 * h * scale
         return min(top / (rows - lost), 2 * h) * scale
 
+    def allowed(self, recipe: Recipe) -> tuple[float, float]:
+        m = recipe.measures[0]
+        return m.low * 2.0**-m.grid, m.high * 2.0**-m.grid
+
 
 class VarianceFunction(Function):
     """The mean square minus the squared mean, from three noised measures."""
@@ -165,6 +169,10 @@ class VarianceFunction(Function):
         h, grid = float(parts[0].measure.reach), 4.0 ** -parts[0].measure.grid
         # Of all (m, v) with m**2 + v <= h**2, values that all lie at one bound have the largest weights.
         return float(_moved(recipe, parts, rows, confidence, np.array(h), np.array(h * h))) * grid
+
+    def allowed(self, recipe: Recipe) -> tuple[float, float]:
+        h, off = float(recipe.measures[0].reach), float(recipe.parameters[0])
+        return 0.0, float(self._shown(np.array(h * h * (1 + off) * 4.0 ** -recipe.measures[0].grid)))
 
     def _shown(self, x: Array) -> Array:
         return x

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from curador.mechanisms.intervals import NoiseSum
 from curador.query.aggregates.consistent import Axes, KeyTable, Margins, few_parts
-from curador.query.aggregates.measure import Measure
+from curador.query.aggregates.measure import ADDED_UP, Measure
 from curador.query.answer.fitted import Fitted, Laws, MadeOf, set_axes
 from curador.query.answer.noisy import GroupKey, NoisyCounts
 from curador.query.language.expressions import Expr
@@ -51,11 +51,11 @@ class Family:
 
     @cached_property
     def _tables(self) -> dict[Measure, list[tuple[str, Noised]]]:
-        """The tables of each measure that more than one plan has noised; of the others there is nothing to agree on."""
+        """The tables of each measure that adds up and more than one plan has noised; the others stay as they are."""
         found: dict[Measure, list[tuple[str, Noised]]] = {}
         for name, plan in self.plans.items():
             for step in plan.steps:
-                if isinstance(step, Noised):
+                if isinstance(step, Noised) and step.measure.kind in ADDED_UP:
                     found.setdefault(step.measure.of_groups, []).append((name, step))
         return {m: tables for m, tables in found.items() if len({name for name, _ in tables}) > 1}
 

@@ -23,7 +23,7 @@ from weakref import WeakKeyDictionary
 
 from curador.forks import process
 from curador.mechanisms.sensitivity import Contribution
-from curador.query.aggregates.measure import Measure, MeasureKind
+from curador.query.aggregates.measure import ADDED_UP, Measure
 from curador.query.ask.question import Question
 from curador.query.language.expressions import Expr
 from curador.query.plan.checked import Checked
@@ -146,10 +146,6 @@ def contained_codes(plan: Plan) -> list[str]:
         read = digest(_read(fewer, limits(fewer), None))
         found += [digest([read, m.code]) for m in plan.measures if m.kind in ADDED_UP]
     return found
-
-
-ADDED_UP = (MeasureKind.ROWS, MeasureKind.PRESENT, MeasureKind.SUM, MeasureKind.CENTRED, MeasureKind.SQUARES)
-"""Measures of which that of a total is the sum of those of its parts."""
 
 
 def _read(checked: Checked, contribution: Contribution, copy: object) -> dict[str, object]:

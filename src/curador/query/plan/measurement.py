@@ -38,7 +38,8 @@ def recipes(checked: Checked, contribution: Contribution) -> tuple[Recipe, ...]:
     ]
     if contribution.rows == 1:
         made = list(map(_units_as_rows, made))
-    if checked.question.sets and contribution.groups > 1:
+    tree_of_rows = checked.question.tree is not None and contribution.rows == 1  # others are refused below
+    if (checked.question.sets or tree_of_rows) and contribution.groups > 1:
         units = next((r.asked for r in made if r.function == "count_distinct"), None)
         if units is not None:
             raise QuestionRefused(

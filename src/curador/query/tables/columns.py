@@ -34,6 +34,10 @@ FIRST_SECOND, LAST_SECOND = FIRST_DAY * DAY, (LAST_DAY + 1) * DAY - 1
 LONGEST_TEXT = 1000
 """The most characters in a text of a key or a question."""
 
+TRUE_TEXTS = ("true", "True", "TRUE", "t", "T", "yes", "Yes", "YES", "y", "Y", "1")
+FALSE_TEXTS = ("false", "False", "FALSE", "f", "F", "no", "No", "NO", "n", "N", "0")
+"""The texts that are read as a truth value."""
+
 
 class Kind(StrEnum):
     """The types a column may have.

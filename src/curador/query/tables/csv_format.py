@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 
 from curador.errors import InvalidParameter
 from curador.numbers import set_fields
+from curador.query.tables.columns import FALSE_TEXTS, TRUE_TEXTS, text_value
 from curador.query.tables.names import distinct, identifier, refuse_unknown, suggestion
 
 DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
@@ -25,6 +26,16 @@ DECIMALS = (".", ",")
 THOUSANDS = (",", ".", " ", "'", "\u00a0")
 """The characters that may stand between thousands: the last is a space that does not break lines."""
 
+ISO_DATES = "yyyy-mm-dd"
+DATES = (
+    *(ISO_DATES, "dd/mm/yyyy", "dd-mm-yyyy", "dd.mm.yyyy"),
+    *("mm/dd/yyyy", "mm-dd-yyyy", "yyyy/mm/dd", "yyyymmdd"),
+)
+"""How dates may be written.  A day and a month may have one digit or two, but in the first and the last."""
+
+MOST_WORDS = 20
+"""The most words for yes, and for no."""
+
 
 @dataclass(frozen=True)
 class CsvFormat:
@@ -36,6 +47,8 @@ class CsvFormat:
     * ``decimal`` is the character before the fraction of a number: "." unless "," is declared.
     * ``thousands`` is the character between thousands, none unless declared; numbers without it are read too.
     * ``trim``: whether spaces and tabs around a field and around a name are dropped; a field of nothing else is NULL.
+    * ``dates`` says in which order dates are written, as "dd/mm/yyyy"; a date written otherwise is NULL.
+    * ``yes`` and ``no`` are words that are read as a truth value beside the usual ones, as "sí"; also in capitals.
 
     >>> read_csv_format({"delimiter": ";", "decimal": ","}).mark
     ','
@@ -48,6 +61,9 @@ class CsvFormat:
     decimal: str | None = None
     trim: bool = False
     thousands: str | None = None
+    dates: str = ISO_DATES
+    yes: tuple[str, ...] = ()
+    no: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("header", "trim"):
@@ -78,6 +94,14 @@ class CsvFormat:
                 f"Thousands cannot be parted by {self.thousands!r} here.",
                 fix='Use one of "," "." " " and "\'", another than that before fractions.',
             )
+        if self.dates not in DATES:
+            fix = suggestion(self.dates, DATES, "Use one of")
+            raise InvalidParameter(f"Dates written as {str(self.dates)[:40]!r} are not read here.", fix=fix)
+        set_fields(self, yes=_words(self.yes, "yes"), no=_words(self.no, "no"))
+        if clash := sorted(set(self.true_texts) & set(self.false_texts)):
+            raise InvalidParameter(
+                f"{clash[0]!r} would be both yes and no.", fix="Leave it out of one, or declare the column as text."
+            )
         if self.names is not None:
             set_fields(self, names=_names(self.names))
         if not self.header and self.names is None:
@@ -95,7 +119,32 @@ class CsvFormat:
     @property
     def code(self) -> dict[str, object]:
         """Everything that decides what is read, in one spelling."""
-        return {**{f.name: getattr(self, f.name) for f in fields(self)}, "decimal": self.mark}
+        usual = {"dates": ISO_DATES, "yes": (), "no": ()}  # left out: a question that was bought before they were there
+        stated = {f.name: getattr(self, f.name) for f in fields(self)}
+        return {name: x for name, x in stated.items() if name not in usual or x != usual[name]} | {"decimal": self.mark}
+
+    @property
+    def true_texts(self) -> tuple[str, ...]:
+        """The texts that are read as true."""
+        return (*TRUE_TEXTS, *_spellings(self.yes))
+
+    @property
+    def false_texts(self) -> tuple[str, ...]:
+        """The texts that are read as false."""
+        return (*FALSE_TEXTS, *_spellings(self.no))
+
+
+def _words(words: object, name: str) -> tuple[str, ...]:
+    if isinstance(words, str) or not isinstance(words, Iterable):
+        raise InvalidParameter(f"csv.{name} is a list of words.", fix=f'Write {name} = ["sí"].')
+    found = tuple(words)
+    if len(found) > MOST_WORDS or not all(isinstance(x, str) and x and len(x) <= 100 for x in found):
+        raise InvalidParameter(f"csv.{name} is a list of a few short words.", fix=f'Write {name} = ["sí"].')
+    return tuple(text_value(x) for x in found)
+
+
+def _spellings(words: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(x for word in words for x in (word, word.lower(), word.upper(), word.capitalize())))
 
 
 def _names(names: object) -> tuple[str, ...]:

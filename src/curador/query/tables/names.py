@@ -23,13 +23,11 @@ def identifier(name: object, what: str) -> str:
     """
     if not isinstance(name, str) or not name or len(name) > LONGEST_NAME:
         raise InvalidParameter(
-            f"{what} needs a name of 1 to {LONGEST_NAME} characters, got {str(name)[:40]!r}.",
-            fix="Rename it.",
-            code="bad-name",
+            f"{what} needs a name of 1 to {LONGEST_NAME} characters, got {str(name)[:40]!r}.", fix="Rename it."
         )
     if any(unicodedata.category(c) in ("Cc", "Cs") for c in name):
         raise InvalidParameter(
-            f"{what} has a control character in its name {name!r}.", fix="Rename it.", code="bad-name"
+            f"{what} has a control character in its name {name!r}.", fix="Rename it.", code="control-character"
         )
     return name
 
@@ -46,10 +44,7 @@ def distinct(names: Iterable[str], what: str) -> None:
         other = seen.get(name.casefold())
         if other is not None:
             raise InvalidParameter(
-                f"Two {what} are called {other!r} and {name!r}; engines fold case.",
-                fix="Rename one.",
-                code="names-fold",
-                facts={"one": other, "other": name},
+                f"Two {what} are called {other!r} and {name!r}; engines fold case.", fix="Rename one."
             )
         seen[name.casefold()] = name
 

@@ -5,6 +5,7 @@ Assumes: what is here is called with few at a time, since a hash takes 64 MiB (:
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
 from functools import cache
@@ -13,7 +14,7 @@ from argon2 import PasswordHasher
 from argon2.exceptions import Argon2Error, InvalidHash
 
 from curador import Access, Ledger
-from curador.curator.naming import normal
+from curador.curator.naming import ANALYST, normal
 from curador.errors import CuradorError, InvalidParameter, NotAllowed
 from curador.server.access.auth import digest, known, new_token
 
@@ -26,10 +27,11 @@ _HASHER = PasswordHasher()
 def set_password(ledger: Ledger, code: str, login: str, password: str, now: datetime | None = None) -> Access:
     """Spend a code for a login with a password, in the code's role; the second of two who try gets nothing.
 
-    Guarantee: a login that is taken is never taken over; a curator ends the old password first.
+    Guarantee: a login that is taken is never taken over; a curator ends the old password first.  Nobody signs in by the
+    name of an analyst but that analyst.
     """
-    login = named(login)
-    _refuse_length(password)
+    shown, login = normal(login.strip()), named(login)
+    refuse_length(password)
     found = known(ledger, code, now)
     if found is None or not found.once:
         raise unknown_code()
@@ -41,8 +43,10 @@ def set_password(ledger: Ledger, code: str, login: str, password: str, now: date
             return unknown_code()
         if _password_of(book, login) is not None:
             return InvalidParameter("This name is taken.", fix="Choose another name.", code="login-taken")
+        if any(named(name) == login and name != found.who for name in _analysts(book)):
+            return InvalidParameter("An analyst has this name.", fix="Choose another name.", code="login-of-analyst")
         book.end_access(found.token, because="used")
-        made = replace(found, token=own, once=False, expires=None, login=login, secret=secret)
+        made = replace(found, token=own, once=False, expires=None, login=shown, secret=secret)
         return book.give_access(made)
 
     made = ledger.at_once(spend)
@@ -60,7 +64,7 @@ def change_password(ledger: Ledger, token: str, old: str, password: str) -> Acce
     found = ledger.access(token)
     if found is None or not found.secret or found.ended or not _matches(found.secret, old[: LONGEST + 1]):
         raise NotAllowed("This is not your password.", fix="Try again.", code="not-your-password")
-    _refuse_length(password)
+    refuse_length(password)
     made = replace(found, token=digest(new_token()), secret=_HASHER.hash(password))
 
     def change(book: Ledger) -> Access | None:
@@ -76,7 +80,8 @@ def change_password(ledger: Ledger, token: str, old: str, password: str) -> Acce
     return kept
 
 
-def _refuse_length(password: str) -> None:
+def refuse_length(password: str) -> None:
+    """Refuse a password that is too short, or too long to hash."""
     if not SHORTEST <= len(password) <= LONGEST:
         raise InvalidParameter(
             f"A password has {SHORTEST} to {LONGEST} characters.",
@@ -103,7 +108,7 @@ def signed_in(ledger: Ledger, login: str, password: str) -> Access:
 
 
 def named(login: str) -> str:
-    """A login in the one form in which it is kept: composed, without case."""
+    """A login in the one form in which it is compared: composed, without case; it is kept as it was typed."""
     return normal(login.strip()).casefold()
 
 
@@ -112,7 +117,18 @@ def unknown_code() -> NotAllowed:
 
 
 def _password_of(ledger: Ledger, login: str) -> Access | None:
-    return next((one for one in ledger.accesses() if one.secret and one.login == login and not one.ended), None)
+    return next((one for one in ledger.accesses() if one.secret and named(one.login) == login and not one.ended), None)
+
+
+def _analysts(ledger: Ledger) -> Iterator[str]:
+    """Everybody who was given a budget, by name."""
+    return (one.table.removeprefix(ANALYST) for one in ledger.registrations() if one.table.startswith(ANALYST))
+
+
+def signs_in(ledger: Ledger, name: str) -> Access | None:
+    """Who else signs in by an analyst's name: a password of that login which is not this analyst's."""
+    found = _password_of(ledger, named(name))
+    return None if found is None or found.who == name else found
 
 
 def _matches(secret: str, password: str) -> bool:

@@ -14,8 +14,13 @@ from curador.server.gate.refusals import not_found
 def issue(
     curator: Curator, role: str, analyst: str | None, label: str, expires: datetime | None, once: bool = False
 ) -> str:
-    """A new token, or a code that is exchanged ``once``; an analyst's is theirs who has a budget by that name."""
+    """A new token, or a code that is exchanged ``once``; an analyst's is theirs who has a budget by that name.
+
+    Whoever has one is an analyst for ever, and nobody's group.
+    """
     who = "" if analyst is None else known_analyst(curator, analyst)
+    if who:
+        curator.scopes.state_kind(who, "analyst")
     return give(curator.ledger, Access("", role, who, label, expires, once))
 
 

@@ -1,52 +1,113 @@
-"""Sessions: what a browser holds after signing in, kept in the ledger as an access that ends by itself."""
+"""Sessions: what a browser holds after signing in, kept in a file beside the study until they end.
+
+They are no decisions of the curator's, and there may be many: the ledger, which forgets nothing, holds none of them.
+Who a session is, and what it opens, is what the token or password that began it says each time.
+"""
 
 from __future__ import annotations
 
 import hmac
+import os
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 from curador import Access, Ledger
-from curador.server.access.auth import COOKIE_PREFIX, Caller, digest, known, new_cookie
+from curador.errors import InvalidParameter
+from curador.server.access.auth import COOKIE_PREFIX, LONGEST_TOKEN, Caller, digest, new_cookie
 
 LASTS = timedelta(hours=12)
 """How long a session lasts, used or not."""
 
+EACH = 50
+"""The most sessions of one token or password; whoever begins another ends the oldest."""
 
-def begin(ledger: Ledger, parent: Access, before: str = "", now: datetime | None = None) -> str:
-    """A new session's cookie for whoever showed a token or a password; the session that was there before ends.
+_TABLE = "CREATE TABLE IF NOT EXISTS sessions (name TEXT PRIMARY KEY, parent TEXT NOT NULL, until TEXT NOT NULL)"
 
-    Guarantee: the cookie is always new: one that somebody planted is worth nothing.
+
+class Sessions:
+    """The sessions of a study on one machine, shared by the processes that serve it.
+
+    Guarantee: bounded in number and age; a cookie is kept as its hash; only its owner may read the file.
     """
-    end = (now or datetime.now(UTC)) + LASTS
-    until = end if parent.expires is None else min(end, parent.expires)
-    cookie = new_cookie()
-    session = Access(digest(cookie), parent.role, parent.who, expires=until, parent=parent.token)
 
-    def write(book: Ledger) -> None:
-        finish(book, before)
-        book.give_access(session)
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        try:
+            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+        except OSError as error:
+            raise InvalidParameter(
+                f"The list of sessions, {path.name}, cannot be written: {error.strerror}.",
+                fix="Let the server write into the folder of the study.",
+                code="sessions-unwritable",
+            ) from None
+        with self._writing() as rows:
+            rows.execute(_TABLE)
 
-    ledger.at_once(write)
-    return cookie
+    def begin(self, ledger: Ledger, parent: Access, before: str = "", now: datetime | None = None) -> str:
+        """A new session's cookie for whoever showed a token or a password; the session that was there before ends.
+
+        Guarantee: the cookie is always new: one that somebody planted is worth nothing.
+        """
+        since = max(now or datetime.now(UTC), ledger.time())  # also where a clock was ahead once
+        end = since + LASTS
+        until = end if parent.expires is None else min(end, parent.expires)
+        cookie = new_cookie()
+        with self._writing() as rows:
+            rows.execute("DELETE FROM sessions WHERE until <= ? OR name = ?", (_text(since), digest(before)))
+            rows.execute("INSERT INTO sessions VALUES (?, ?, ?)", (digest(cookie), parent.token, _text(until)))
+            rows.execute(
+                "DELETE FROM sessions WHERE parent = ?1 AND name NOT IN "
+                "(SELECT name FROM sessions WHERE parent = ?1 ORDER BY until DESC, rowid DESC LIMIT ?2)",
+                (parent.token, EACH),
+            )
+        return cookie
+
+    def visitor(self, ledger: Ledger, cookie: str, now: datetime | None = None) -> Caller | None:
+        """Who holds this cookie; None where the session, or what began it, has ended."""
+        if not cookie.isascii() or len(cookie) > LONGEST_TOKEN or not cookie.startswith(COOKIE_PREFIX):
+            return None
+        with self._reading() as rows:
+            found = rows.execute("SELECT parent, until FROM sessions WHERE name = ?", (digest(cookie),)).fetchone()
+        if found is None:
+            return None
+        time = now or ledger.time()  # which a clock that is set back does not go behind
+        parent = ledger.access(found[0])
+        if _text(time) >= found[1] or parent is None or not parent.open_at(time):
+            return None
+        return Caller(parent.role, parent.who or None, parent.token, parent.login)
+
+    def finish(self, cookie: str) -> None:
+        """End a session; nothing happens where there is none."""
+        with self._writing() as rows:
+            rows.execute("DELETE FROM sessions WHERE name = ?", (digest(cookie),))
+
+    def open_at(self, now: datetime) -> Counter[str]:
+        """How many sessions each token or password has begun that have not ended."""
+        with self._reading() as rows:
+            return Counter(
+                parent for (parent,) in rows.execute("SELECT parent FROM sessions WHERE until > ?", (_text(now),))
+            )
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        with closing(sqlite3.connect(self._path, timeout=30, isolation_level=None)) as rows:
+            yield rows
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        with self._reading() as rows:
+            rows.execute("PRAGMA synchronous = OFF")  # whom a crash of the machine signs out signs in again
+            rows.execute("BEGIN IMMEDIATE")
+            yield rows
+            rows.execute("COMMIT")
 
 
-def session(ledger: Ledger, cookie: str, now: datetime | None = None) -> Caller | None:
-    """Who holds this cookie; None where the session, or what began it, has ended."""
-    now = now or datetime.now(UTC)
-    found = known(ledger, cookie, now, COOKIE_PREFIX)
-    if found is None or not found.parent:
-        return None
-    parent = ledger.access(found.parent)
-    if parent is None or not parent.open_at(now):
-        return None
-    return Caller(found.role, found.who or None, parent.token, parent.login)
-
-
-def finish(ledger: Ledger, cookie: str) -> None:
-    """End a session; nothing happens where there is none."""
-    found = known(ledger, cookie, None, COOKIE_PREFIX)
-    if found is not None and found.parent:
-        ledger.end_access(found.token, because="signed out")
+def _text(at: datetime) -> str:
+    return at.astimezone(UTC).isoformat(timespec="microseconds")
 
 
 def form_token(cookie: str) -> str:

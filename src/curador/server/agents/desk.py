@@ -121,4 +121,4 @@ class Desk:
         """The analyst's newest charges, oldest first."""
         if isinstance(self.curator, RemoteCurator):
             return tuple(self.curator.history(last=last))
-        return tuple(self.curator.history(self.analyst, last=last))
+        return tuple(self.curator.received(self.analyst, last=last))

@@ -12,7 +12,8 @@ Reading order:
 * questions — a question as pages handle it
 * learning — a model as pages handle it
 * uploading — a file of rows that a curator brings
-* wizard — a new table, declared step by step
+* declaring — a table as pages declare it
+* wizard — a table, declared step by step
 * playground — lessons, which read no data
 * warming — what first views wait for, made at the start
 * app — all of it together

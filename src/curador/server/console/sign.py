@@ -14,8 +14,8 @@ from fastapi import Query, Response
 from curador import Access
 from curador.errors import CuradorError, InvalidParameter, NotAllowed
 from curador.server.access.auth import known
-from curador.server.access.passwords import LONGEST, SHORTEST, change_password, set_password, signed_in
-from curador.server.access.sessions import LASTS, begin, finish
+from curador.server.access.passwords import LONGEST, SHORTEST, change_password, refuse_length, set_password, signed_in
+from curador.server.access.sessions import LASTS
 from curador.server.console.forms import Filled, filled
 from curador.server.console.genuine import page_router
 from curador.server.console.visit import OVERVIEW, THEMES, Visit, Visiting, inside
@@ -68,12 +68,11 @@ async def start(visit: Visiting) -> Response:
     ledger = visit.serving.curator.ledger
     spend = partial(set_password, ledger, form["code"].strip(), form["login"], form["password"])
     try:
-        if form["password"] != form["again"]:
-            raise InvalidParameter("The passwords differ.", fix="Type it twice.", code="passwords-differ")
+        if (wrong := _checked(form)).errors:
+            return visit.page("start.html", 422, form=wrong, least=SHORTEST, most=LONGEST)
         found = await visit.serving.hashed(spend)
     except CuradorError as error:
-        place = {"passwords-differ": "again", "password-length": "password", "code-unknown": "code"}
-        wrong = form.refused(place.get(error.code, "login"), error)
+        wrong = form.refused({"code-unknown": "code"}.get(error.code, "login"), error)
         return visit.page("start.html", status_of(error), form=wrong, least=SHORTEST, most=LONGEST)
     return await _entered(visit, found, OVERVIEW)
 
@@ -92,22 +91,33 @@ async def change(visit: Visiting, caller: Anyone) -> Response:
     form = await filled(visit.request)
     ledger = visit.serving.curator.ledger
     try:
-        if form["password"] != form["again"]:
-            raise InvalidParameter("The passwords differ.", fix="Type it twice.", code="passwords-differ")
+        if (wrong := _checked(form)).errors:
+            return visit.page("password.html", 422, form=wrong, least=SHORTEST, changed=False)
         again = partial(change_password, ledger, caller.token, form["old"], form["password"])
         found = await visit.serving.hashed(again)
     except CuradorError as error:
-        place = {"passwords-differ": "again", "password-length": "password"}
-        wrong = form.refused(place.get(error.code, "old"), error)
+        wrong = form.refused("old", error)
         return visit.page("password.html", status_of(error), form=wrong, least=SHORTEST, changed=False)
     return await _entered(visit, found, f"{PASSWORD}?changed=yes")
+
+
+def _checked(form: Filled) -> Filled:
+    """All that is wrong with a password that was typed twice, at once."""
+    try:
+        refuse_length(form["password"])
+    except InvalidParameter as error:
+        form = form.refused("password", error)
+    if form["password"] != form["again"]:
+        differ = InvalidParameter("The passwords differ.", fix="Type it twice.", code="passwords-differ")
+        form = form.refused("again", differ)
+    return form
 
 
 @router.post("/sign-out", response_class=Response)
 async def sign_out(visit: Visiting) -> Response:
     """End the session."""
     held = cookie(visit.request.scope, SESSION)
-    await visit.serving.work(partial(finish, visit.serving.curator.ledger, held))
+    await visit.serving.work(partial(visit.serving.sessions.finish, held))
     response = visit.to(SIGN_IN)
     put(response, visit.request, SESSION, "", 0)
     return response
@@ -126,7 +136,8 @@ async def preferences(visit: Visiting) -> Response:
 
 async def _entered(visit: Visit, found: Access, path: str) -> Response:
     before = cookie(visit.request.scope, SESSION)
-    fresh = await visit.serving.work(partial(begin, visit.serving.curator.ledger, found, before))
+    begin = partial(visit.serving.sessions.begin, visit.serving.curator.ledger, found, before)
+    fresh = await visit.serving.work(begin)
     response = visit.to(path)
     put(response, visit.request, SESSION, fresh, int(LASTS.total_seconds()))
     return response

@@ -31,11 +31,14 @@ class Asset:
 
 def _read(name: str) -> Asset:
     content = (files(__package__) / "static" / name).read_bytes()
-    shared = tokens_and_charts().encode() if name.endswith(".css") else b""
+    shared = tokens_and_charts().encode() if name == "console.css" else b""
     return Asset(name, shared + content)
 
 
-NAMES = ("console.css", "console.js", "asking.js", "sharing.js", "uploading.js", "htmx.min.js", "icon.svg")
+NAMES = (
+    *("console.css", "declaring.css", "icon.svg"),
+    *("console.js", "asking.js", "sharing.js", "uploading.js", "declaring.js", "htmx.min.js"),
+)
 ASSETS = {name: _read(name) for name in NAMES}
 
 

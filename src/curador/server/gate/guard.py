@@ -17,7 +17,6 @@ from starlette.concurrency import run_in_threadpool
 from curador import Ledger
 from curador.errors import CuradorError, NotAllowed
 from curador.server.access.auth import Caller, caller, new_request_id
-from curador.server.access.sessions import session
 from curador.server.gate.cookies import session_cookie
 from curador.server.gate.metrics import LOG, Metrics
 from curador.server.gate.problems import Refusal
@@ -59,9 +58,16 @@ class Guard:
     """The outermost layer of the server."""
 
     def __init__(
-        self, app: App, ledger: Callable[[], Ledger], settings: Settings, metrics: Metrics, refusal: Refusal
+        self,
+        app: App,
+        ledger: Callable[[], Ledger],
+        visitor: Callable[[str], Caller | None],
+        settings: Settings,
+        metrics: Metrics,
+        refusal: Refusal,
     ) -> None:
         self._app, self._ledger, self._settings, self._metrics = app, ledger, settings, metrics
+        self._of_cookie = visitor
         self._refusal = refusal
         self._of_token, self._of_address = Rates(settings.per_token), Rates(settings.per_address)
         self._of_sign_in = Rates(settings.sign_ins)
@@ -114,7 +120,7 @@ class Guard:
         cookie = session_cookie(scope)
         if not cookie or scope["path"].startswith(STATIC):
             return None
-        return await run_in_threadpool(session, self._ledger(), cookie)
+        return await run_in_threadpool(self._of_cookie, cookie)
 
     async def _bearer(self, scope: Scope) -> Caller | None:
         shown = [value for name, value in scope["headers"] if name == b"authorization"]

@@ -63,11 +63,12 @@ class Settings:
     def divided(self, workers: int) -> Settings:
         """For one of several processes on a machine: each counts its own part of the rates, rounded down.
 
-        >>> Settings(per_token=600).divided(4).per_token
-        150
+        >>> divided = Settings(per_token=600, sign_ins=20).divided(4)
+        >>> divided.per_token, divided.sign_ins
+        (150, 5)
         """
-        token, address = max(1, self.per_token // workers), max(1, self.per_address // workers)
-        return replace(self, per_token=token, per_address=address)
+        rates = {name: max(1, getattr(self, name) // workers) for name in ("per_token", "per_address", "sign_ins")}
+        return replace(self, **rates)
 
     @classmethod
     def read(cls, section: Mapping[str, Any], folder: Path | None = None) -> Settings:

@@ -22,7 +22,7 @@ async def history(
     last: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> dict[str, Any]:
     """The newest charges, oldest first; an analyst's own."""
-    found = await serving.settled(caller, lambda: serving.curator.history(caller.who, last=last))
+    found = await serving.settled(caller, lambda: serving.curator.received(caller.who, last=last))
     return {"charges": [charge(one) for one in found]}
 
 

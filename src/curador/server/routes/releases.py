@@ -31,7 +31,7 @@ class LinkBody(Body):
 @router.get("/releases")
 async def releases(serving: Serving, caller: Member) -> dict[str, Any]:
     """The newest purchases that have an answer; an analyst's own."""
-    found = await serving.settled(caller, lambda: serving.curator.history(caller.who, last=200))
+    found = await serving.settled(caller, lambda: serving.curator.received(caller.who, last=200))
     return {"releases": [charge(one) for one in found if one.settled]}
 
 

@@ -14,6 +14,7 @@ from curador.numbers import shown_up
 from curador.privacy import ApproxDP, Guarantee, Neighbors, PureDP, guarantee_from_json
 from curador.show.explain import error_text, guarantee_text, note_text, output_text
 from curador.show.report.odds import odds
+from curador.show.tables import real_text
 from curador.show.words.say import say
 
 EVEN = Fraction(1, 2)
@@ -21,18 +22,42 @@ POPULATION = "population"
 """The budget of all tables together, as a ledger calls it."""
 
 
+SORTED = (1_000, 10_000, 100_000)
+"""Numbers of rows for which an error in ranks is told as a part of them."""
+MUCH = Fraction(1, 2)
+"""An answer that takes more than this part of what remains is warned of."""
+
+
+@dataclass(frozen=True)
+class ForeseenError:
+    """How wrong one output would be: one number, or one for each of several numbers of rows behind it.
+
+    ``sorted`` marks an error that is a part of the rows, sorted by their value.
+    """
+
+    output: str
+    text: str = ""
+    by_rows: tuple[tuple[str, str], ...] = ()
+    sorted: bool = False
+
+
 @dataclass(frozen=True)
 class Foreseen:
-    """What an answer would cost and how wrong it would be, as pages say it."""
+    """What an answer would cost and how wrong it would be, as pages say it.
+
+    ``share`` is the part of what remains that it would take, where both are epsilons; ``much`` says that it is large.
+    """
 
     cost: str
-    errors: tuple[tuple[str, str], ...]
+    errors: tuple[ForeseenError, ...]
     risk: tuple[str, ...]
     odds: str
     remaining: tuple[tuple[str, str], ...]
     fits: int | None
     free: bool
     notes: tuple[str, ...]
+    share: str = ""
+    much: bool = False
 
 
 def estimated(found: Mapping[str, Any], fits: int | None, language: str) -> Foreseen:
@@ -40,16 +65,48 @@ def estimated(found: Mapping[str, Any], fits: int | None, language: str) -> Fore
     guarantee = guarantee_from_json(found["guarantee"])
     shared = found.get("shared", [])
     protects = [(found["unit"], Neighbors(found["neighbors"]))]
+    part = _share(guarantee, found["remaining"])
     return Foreseen(
         guarantee_text(guarantee, language),
-        tuple((output_text(one, language), error_text(one, language)) for one in found["expected"]),
+        tuple(foreseen_error(one, found.get("rows"), language) for one in found["expected"]),
         risk(guarantee, language),
         odds(guarantee, None, protects, language),
         left(found["remaining"], language),
         fits,
         any(note["code"] == "bought-before" for note in shared),
         tuple(note_text(note, language) for note in (*shared, *found["notes"])),
+        "" if part is None else f"{shown_up(100 * part, 2)} %",
+        part is not None and part > MUCH,
     )
+
+
+def foreseen_error(expected: Mapping[str, Any], rows: int | None, language: str) -> ForeseenError:
+    """An expected error as pages show it; one in ranks as a part of the rows, which says more than ranks do.
+
+    >>> found = {"output": "m", "error": 50.0, "unit": "ranks", "by_rows": [], "fitted": False, "interval": 80.0}
+    >>> foreseen_error(found, 1000, "en").by_rows
+    (('1,000', '± 8 %'),)
+    """
+    output = output_text(expected, language)
+    if expected["unit"] == "ranks" and expected["error"] is not None:
+        reach = max(expected["error"], expected.get("interval") or 0.0)
+        numbers = (rows,) if rows else SORTED
+        return ForeseenError(output, "", tuple((f"{n:,}", _part_of(reach, n)) for n in numbers), sorted=True)
+    if expected["error"] is None and expected["by_rows"]:
+        return ForeseenError(output, "", tuple((f"{n:,}", f"± {real_text(e, 3)}") for n, e in expected["by_rows"]))
+    return ForeseenError(output, error_text(expected, language))
+
+
+def _part_of(ranks: float, rows: int) -> str:
+    return f"± {shown_up(min(100.0, 100 * ranks / rows), 2)} %"
+
+
+def _share(guarantee: Guarantee, remaining: Mapping[str, Any]) -> Fraction | None:
+    """The part of what remains that is taken; None where one of them is no epsilon, or nothing remains."""
+    least = min((Fraction(one["epsilon"]) for one in remaining.values() if "epsilon" in one), default=Fraction(0))
+    if not isinstance(guarantee, PureDP | ApproxDP) or not least:
+        return None
+    return Fraction(guarantee.epsilon) / least
 
 
 def risk(guarantee: Guarantee, language: str) -> tuple[str, ...]:

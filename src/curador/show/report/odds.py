@@ -36,34 +36,52 @@ Protected = tuple[str | None, Neighbors]
 """Whom a guarantee is for: the id of the unit, and what neighbours are."""
 
 
+SEEN = 0.55
+"""A belief that stays below this from one half is as good as unmoved: a chart of it would show one line."""
+
+
 def odds(guarantee: Guarantee, tight: ApproxDP | None, protects: Sequence[Protected], language: str) -> str:
     """What the guarantee allows, as sentences, a table and a chart."""
+    return "".join(odds_parts(guarantee, tight, protects, language))
+
+
+def odds_parts(
+    guarantee: Guarantee, tight: ApproxDP | None, protects: Sequence[Protected], language: str
+) -> tuple[str, str]:
+    """The same in two parts: what is promised in a sentence or two, and what an attacker could conclude."""
     points = _points(guarantee, tight)
     if not points:
-        return prose(say("odds-unknown", language))
-    parts = [prose(text) for text in _ratio(guarantee, points, protects, language)]
+        return prose(say("odds-unknown", language)), ""
+    said = "".join(prose(text) for text in _ratio(guarantee, points, protects, language))
+    return said, "".join(_beliefs(guarantee, points, protects, language))
+
+
+def _beliefs(
+    guarantee: Guarantee, points: Sequence[ApproxDP], protects: Sequence[Protected], language: str
+) -> list[str]:
     try:
         failure = CHANCE if isinstance(guarantee, ZCDP | RenyiDP) else None
         beliefs = [posterior(points, p, failure) for p in PRIORS]
         decided, found = decision(points), detection(points, Fraction(1, 100))
     except CuradorError:  # a delta that bounds no belief
-        return "".join([*parts, prose(say("odds-unknown", language))])
+        return [prose(say("odds-unknown", language))]
     unit, neighbors = protects[0]
-    parts.append(prose(say(f"odds-belief-{neighbors.value}", language, whom=whom(unit, language))))
+    parts = [prose(say(f"odds-belief-{neighbors.value}", language, whom=whom(unit, language)))]
     columns = [
         TextColumn(say("odds-before", language), tuple(f"{float(100 * p):g} %" for p in PRIORS)),
         TextColumn(say("odds-least", language), tuple(_least(b.lower) for b in beliefs)),
         TextColumn(say("odds-most", language), tuple(_most(b.upper) for b in beliefs)),
     ]
-    parts += [grid(columns, caption=say("odds-table", language)), figure_of(_chart(points, failure, language))]
+    parts.append(grid(columns, caption=say("odds-table", language)))
+    if beliefs[2].upper >= SEEN:
+        parts.append(figure_of(_chart(points, failure, language)))
     if beliefs[0].failure:
         parts.append(prose(say("odds-failure", language, failure=shown_up(beliefs[0].failure, 3))))
     parts.append(prose(say("odds-decide", language, error=_least(decided.error))))
     parts.append(prose(say("odds-accuse", language, found=_most(found.tpr))))
     if beliefs[2].upper > VOID:
         parts.append(prose(say("odds-nothing", language)))
-    parts += [prose(text) for text in _groups(guarantee, language)]
-    return "".join(parts)
+    return [*parts, *(prose(text) for text in _groups(guarantee, unit, language))]
 
 
 def _points(guarantee: Guarantee, tight: ApproxDP | None) -> tuple[ApproxDP, ...]:
@@ -95,12 +113,13 @@ def _ratio(guarantee: Guarantee, points: Sequence[ApproxDP], protects: Sequence[
     return said
 
 
-def _groups(guarantee: Guarantee, language: str) -> list[str]:
+def _groups(guarantee: Guarantee, unit: str | None, language: str) -> list[str]:
     try:
         together = group(guarantee, FAMILY)
     except CuradorError:  # no theorem for groups of this kind
         return []
-    return [say("odds-group", language, n=FAMILY, guarantee=guarantee_text(together, language))]
+    code = "odds-group-rows" if unit is None else "odds-group-units"
+    return [say(code, language, n=FAMILY, unit=unit, guarantee=guarantee_text(together, language))]
 
 
 def _chart(points: Sequence[ApproxDP], failure: float | None, language: str) -> Picture:

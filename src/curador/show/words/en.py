@@ -28,13 +28,14 @@ TEXTS = {
     # -- a release
     "release-genuine": "{file}: as it was released, for charge {charge} of this ledger.",
     "release-beside": "Not sealed, and not verified: {names}.",
-    "statement": "{guarantee} for {unit} {neighbors} · charge {charge}",
+    "statement": "{guarantee} for {unit} {neighbors}",
+    "charged": "{statement} · charge {charge}",
     "rehearsal": "REHEARSAL on made-up rows, about no one · would be {statement}",
     "more-rows": "… and {n} more rows",
     "within-ranks": "{outputs}: within ± {ranks} ranks, {confidence} of the time",
     "interval": "{confidence} interval",
-    "together": "{guarantee} for all together · charge {charge}",
-    "together-tight": "{guarantee} for all together ({tight}, tightly) · charge {charge}",
+    "together": "{guarantee} for all together",
+    "together-tight": "{guarantee} for all together ({tight}, tightly)",
     "reason": "Epsilon {epsilon} is above {limit}; the reason given: {because}",
     "override": "OVERRIDE: epsilon {epsilon} was allowed although it promises next to nothing.",
     "running-day": "Day {day} of {days}: totals of all days together are one event, paid for at opening.",
@@ -187,6 +188,11 @@ TEXTS = {
     "limits. It does not cover what clipping and cutting left out.",
     "rows-left-out": "At most {kept} count. What was cut is in no number and in no interval, so counts and sums can be too "
     "small; by how much is not known without paying for it.",
+    "nothing-learned": "{outputs}: the interval is nearly all that the declared bounds allow, so this says next to nothing. "
+    "Perhaps few rows have a value that reads as declared, or the epsilon was small for so few rows. Count the rows first, "
+    "and those where it IS NULL.",
+    "nothing-learned-in": "{output}: in {n} of {rows} rows the interval is nearly all that the declared bounds allow, so "
+    "these say next to nothing. Perhaps few rows of the data are behind them, or few have a value that reads as declared.",
     "quality": "fits: within what was declared. missing: NULL, or not of the declared type. outside: none of the keys, or beyond "
     "a bound, to which it is clipped.",
     "kept-rows": "{rows} of each {unit!r}",

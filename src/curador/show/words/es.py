@@ -28,13 +28,14 @@ TEXTS = {
     # -- a release
     "release-genuine": "{file}: tal como se publicó, con el cargo {charge} de este registro.",
     "release-beside": "Sin sello y sin verificar: {names}.",
-    "statement": "{guarantee} para {unit} {neighbors} · cargo {charge}",
+    "statement": "{guarantee} para {unit} {neighbors}",
+    "charged": "{statement} · cargo {charge}",
     "rehearsal": "ENSAYO con filas inventadas, de nadie · sería {statement}",
     "more-rows": "… y {n} filas más",
     "within-ranks": "{outputs}: a ± {ranks} rangos como mucho, el {confidence} de las veces",
     "interval": "intervalo del {confidence}",
-    "together": "{guarantee} para todo junto · cargo {charge}",
-    "together-tight": "{guarantee} para todo junto ({tight}, ajustado) · cargo {charge}",
+    "together": "{guarantee} para todo junto",
+    "together-tight": "{guarantee} para todo junto ({tight}, ajustado)",
     "reason": "Épsilon {epsilon} está por encima de {limit}; motivo dado: {because}",
     "override": "EXCEPCIÓN: se permitió épsilon {epsilon}, aunque no promete casi nada.",
     "running-day": "Día {day} de {days}: los totales de todos los días son un solo evento, pagado al abrir.",
@@ -187,6 +188,11 @@ TEXTS = {
     "límites. No cubre lo que se recortó o se dejó fuera.",
     "rows-left-out": "Cuentan como mucho {kept}. Lo recortado no está en ningún número ni en ningún intervalo, así que "
     "conteos y sumas pueden quedarse cortos; por cuánto no se sabe sin pagar por ello.",
+    "nothing-learned": "{outputs}: el intervalo es casi todo lo que permiten los límites declarados, así que esto no dice casi "
+    "nada. Quizá pocas filas tienen un valor legible como se declaró, o el épsilon fue pequeño para tan pocas filas. Cuente "
+    "primero las filas, y aquellas donde IS NULL.",
+    "nothing-learned-in": "{output}: en {n} de {rows} filas el intervalo es casi todo lo que permiten los límites declarados, "
+    "así que no dicen casi nada. Quizá hay pocas filas de los datos detrás, o pocas tienen un valor legible como se declaró.",
     "quality": "fits: dentro de lo declarado. missing: NULL, o no del tipo declarado. outside: ninguna de las claves, o más allá "
     "de un límite, al que se recorta.",
     "kept-rows": "{rows} de cada {unit!r}",

@@ -94,6 +94,18 @@ def test_what_is_wrong_stands_next_to_its_field(served: Served, changes: dict[st
     assert served.curator.ledger.scopes() == before
 
 
+def test_no_analyst_gets_the_name_by_which_somebody_else_signs_in(served: Served) -> None:
+    code = served.give("curator", once=True)
+    with visitor(served) as stranger:
+        form = {"code": code, "login": "Nuria", "password": "four words are long", "again": "four words are long"}
+        assert stranger.post("/console/start", data=form).status_code == 303
+    with visitor(served, "curator") as client:
+        answer = client.post("/console/analysts", data={**GIVEN, "name": "nuria"})
+    assert answer.status_code == 422
+    assert "Somebody else signs in by this name" in answer.text
+    assert "nuria" not in served.curator.ledger
+
+
 def test_a_raise_that_is_sent_twice_raises_once(served: Served) -> None:
     served.curator.grant("elena", epsilon=1)
     with visitor(served, "curator") as client:
@@ -149,7 +161,7 @@ def test_no_door_is_made_for_nobody(served: Served, form: dict[str, str]) -> Non
         now = len(served.curator.ledger.accesses())
     assert answer.status_code in (404, 422)
     assert "cur_" not in answer.text
-    assert now == before + 1  # the visitor's own session
+    assert now == before
 
 
 def test_an_auditor_looks_and_changes_nothing(served: Served) -> None:

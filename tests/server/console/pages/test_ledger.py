@@ -116,11 +116,28 @@ def test_an_empty_ledger_says_so(tmp_path_factory: pytest.TempPathFactory) -> No
         assert client.get("/console/ledger/1").status_code == 404
 
 
-@pytest.mark.parametrize(("language", "said"), [("en", "epsilon 0.5"), ("es", "épsilon 0.5")])
-def test_a_charge_says_what_it_cost_each_budget(served: Served, language: str, said: str) -> None:
-    first = served.curator.history()[0]
-    with visitor(served, "curator", **{"Accept-Language": language}) as client:
-        page = client.get(f"/console/ledger/{first.id}").text
-    costs = page[page.index('id="costs"') : page.index('id="event"')]
-    assert costs.count(f">{said}, delta 0<") == len(first.scopes) == 2
-    assert "population" not in costs
+@pytest.mark.parametrize(
+    ("language", "right"),
+    [
+        ("en", [("all tables together", "epsilon 0.7"), ("table people", "epsilon 0.7"), ("ana", "epsilon 0.7")]),
+        ("es", [("todas las tablas juntas", "épsilon 0.7"), ("tabla people", "épsilon 0.7"), ("ana", "épsilon 0.7")]),
+    ],
+)
+def test_what_a_charge_cost_is_said_in_the_units_that_people_type(
+    served: Served, language: str, right: list[tuple[str, str]]
+) -> None:
+    """Balances are whole numbers of 1e-12; a page that shows them says 0.7 where 0.7 was asked with."""
+    with visitor(served, "auditor", **{"Accept-Language": language}) as client:
+        said = client.get("/console/ledger/2").text.partition('id="costs"')[2].partition("</section>")[0]
+    cells = re.findall(r"<td>([^<]*)</td>", said)
+    assert sorted(zip(cells[::2], cells[1::2], strict=True)) == sorted(right)
+
+
+def test_decisions_say_what_each_budget_is_of(served: Served) -> None:
+    """Tables that share the study's budget are not shown as if each had been given as much again."""
+    with visitor(served, "auditor") as client:
+        said = client.get("/console/ledger").text.partition('id="decisions"')[2]
+    rows = [re.findall(r"<td[^>]*>([^<]*)</td>", row)[1:3] for row in said.split("<tr>")[2:]]
+    assert ["The study began, with the budget that all its tables share", "epsilon 20, delta 1e-06"] in rows
+    assert ["Table people was declared; it shares the study&#39;s budget", ""] in rows
+    assert ["ana was given a budget", "epsilon 10, delta 1e-07"] in rows

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 import time
+from dataclasses import replace
 from typing import Any
 
 import httpx
 import pytest
 from playwright.sync_api import Browser, Page
 
+from curador.curator.purchase import Request
+from curador.learn import LinearRegression
 from curador.learn.saved import from_json
 from tests.server.console.browsing import screen, visitor
 from tests.server.served import Served
@@ -132,6 +135,8 @@ def test_who_buys_what_another_bought_pays_and_learns_nothing_of_the_other(serve
         ]
         assert own.endswith("bought=now")
         assert served.curator.budget("bea").spent != spent
+        assert own.split("?")[0] in client.get("/console/models").text
+        assert own.split("?")[0].replace("models", "releases") not in client.get("/console/releases").text
         shown = client.get(own).text
     assert "Reason: mine" in shown
     assert "secret of ana" not in shown
@@ -212,3 +217,30 @@ def test_what_is_no_part_of_a_purchase_is_shown_otherwise_for_free(served: Serve
         assert place.endswith("?bought=again&other=7")
         assert "Ridge regression" in client.get(place).text
         assert served.curator.charge_count() == before
+
+
+LINE = {"model": "LinearRegression", "table": "people", "features": ["age"], "label": "pay"}
+RECORDS: dict[str, dict[str, Any]] = {
+    "named features": {**LINE, "features": {"a": "age", "<b>": "pay"}},
+    "longer than a page": {**LINE, "features": {f"{'a' * 50}{i}": "age" for i in range(400)}},
+    "features that are nothing": {**LINE, "features": None},
+    "features that are a number": {**LINE, "features": 7},
+    "features that are lists": {**LINE, "features": [["age"], []]},
+    "no model": {**LINE, "model": None},
+    "of another time": {"kind": "regression"},
+}
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_no_record_of_a_fit_costs_others_the_page(served: Served, name: str) -> None:
+    curator = served.curator
+    model = LinearRegression(epsilon=f"0.00{1 + list(RECORDS).index(name)}")
+    run = replace(curator.training(model, "people", features=["age"], label="pay"), recipe=RECORDS[name])
+    charge = curator.buy(run, Request(analyst="ana")).charge.id
+    for who in ("curator", "auditor", "ana"):
+        with visitor(served, who) as client:
+            shown = client.get("/console/models")
+            assert shown.status_code == 200
+            assert f"/console/models/{charge}" in shown.text
+            assert ("people: a, &lt;b&gt; → pay" in shown.text) or name != "named features"
+            assert client.get(f"/console/models/{charge}").status_code == 422  # it says otherwise than what was bought

@@ -251,6 +251,9 @@ class CorrelationFunction(_PairFunction):
     squares = 2
     by_answers = True
 
+    def allowed(self, recipe: Recipe) -> tuple[float, float]:
+        return -1.0, 1.0
+
     def _value(self, recipe: Recipe, m: PairMoments) -> Array:
         return m.correlation
 
@@ -262,6 +265,9 @@ class RSquaredFunction(CorrelationFunction):
     """The square of the correlation."""
 
     name = "r_squared"
+
+    def allowed(self, recipe: Recipe) -> tuple[float, float]:
+        return 0.0, 1.0
 
     def _value(self, recipe: Recipe, m: PairMoments) -> Array:
         return m.correlation**2

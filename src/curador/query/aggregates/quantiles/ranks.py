@@ -122,6 +122,10 @@ class QuantilesFunction(Function):
     def _wanted(self, aggregate: Aggregate) -> tuple[Fraction, ...]:
         return aggregate.parameters
 
+    def allowed(self, recipe: Recipe) -> tuple[float, float] | None:
+        m = recipe.measures[0]
+        return m.low * 2.0**-m.grid, m.high * 2.0**-m.grid
+
     def estimate(self, recipe: Recipe, parts: Sequence[Part], confidence: float) -> Estimate:
         raise TypeError("a choice by rank has no noised measures")
 
@@ -173,6 +177,9 @@ class BoundsFunction(QuantilesFunction):
 
     def takes(self, parameters: tuple[Fraction, ...]) -> bool:
         return not parameters
+
+    def allowed(self, recipe: Recipe) -> None:
+        return None
 
     def outputs(self, aggregate: Aggregate, name: str) -> tuple[str, ...]:
         return f"{name}_lower", f"{name}_upper"

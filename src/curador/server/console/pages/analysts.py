@@ -7,7 +7,7 @@ showed: a form that is sent twice, or from an old page, is refused.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -17,10 +17,12 @@ from typing import Annotated, Any
 from fastapi import Path, Response
 from markupsafe import Markup
 
-from curador import Access, Balance, Curator
+from curador import Access, Balance, Curator, Decision
 from curador.curator.naming import ANALYST, normal
 from curador.errors import CuradorError, InvalidParameter
+from curador.ledger.contract import Registration
 from curador.server.access.auth import Caller
+from curador.server.access.passwords import signs_in
 from curador.server.bodies import EndBody, GrantBody, RevokeBody, TokenBody
 from curador.server.console.forms import Filled, amount, filled
 from curador.server.console.genuine import page_router
@@ -56,6 +58,7 @@ class AnalystView:
     charges: int
     group: str
     members: int
+    kind: str
 
     @property
     def handle(self) -> str:
@@ -82,24 +85,25 @@ def handle(name: str) -> str:
     return sha256(name.encode()).hexdigest()[:16]
 
 
-def _scopes(curator: Curator) -> dict[str, str]:
-    """The scope of everybody who was given a budget, by name."""
+def _tied(curator: Curator) -> dict[str, Registration]:
+    """Everybody who was given a budget, by name: with the scope, and the kind as the unit."""
     found = curator.ledger.registrations()
-    return {one.table.removeprefix(ANALYST): one.scope for one in found if one.table.startswith(ANALYST)}
+    return {one.table.removeprefix(ANALYST): one for one in found if one.table.startswith(ANALYST)}
 
 
 def names(curator: Curator) -> list[str]:
     """Everybody who was given a budget, in order."""
-    return sorted(_scopes(curator))
+    return sorted(_tied(curator))
 
 
-def _views(curator: Curator, tied: Mapping[str, str]) -> list[AnalystView]:
-    ledger = curator.ledger
-    found = {name: ledger.balance(scope) for name, scope in sorted(tied.items())}
+def _views(curator: Curator, tied: Mapping[str, Registration]) -> list[AnalystView]:
+    ledger, roots = curator.ledger, curator.scopes.roots()
+    found = {name: ledger.balance(one.scope) for name, one in sorted(tied.items())}
     above = Counter(balance.parent.scope for balance in found.values() if balance.parent is not None)
     return [
-        AnalystView(name, balance, ledger.count(tied[name]), _group(balance, curator.scopes.roots()), above[tied[name]])
+        AnalystView(name, balance, ledger.count(one.scope), _group(balance, roots), above[one.scope], one.unit)
         for name, balance in found.items()
+        for one in (tied[name],)
     ]
 
 
@@ -109,8 +113,8 @@ def _group(balance: Balance, roots: Sequence[str]) -> str:
 
 def _named(visit: Visit, address: str) -> AnalystView:
     """The analyst that an address stands for."""
-    tied = _scopes(visit.serving.curator)
-    found = {name: scope for name, scope in tied.items() if handle(name) == address}
+    tied = _tied(visit.serving.curator)
+    found = {name: one for name, one in tied.items() if handle(name) == address}
     if not found:
         raise not_found()
     return _views(visit.serving.curator, found)[0]
@@ -135,7 +139,7 @@ def _all(
     visit: Visit, caller: Caller, form: Filled | None = None, door: Filled | None = None, status: int = 200
 ) -> Response:
     curator = visit.serving.curator
-    found = _views(curator, _scopes(curator))
+    found = _views(curator, _tied(curator))
     return visit.page(
         "analysts.html",
         status,
@@ -143,11 +147,18 @@ def _all(
         form=form or Filled({"kind": _usual_kind(curator)}),
         door=door or Filled({"role": "analyst"}),
         kinds=_kinds(visit),
-        groups=[("", visit.say("analysts.no-group")), *((one.name, one.name) for one in found)],
-        people=[("", visit.say("analysts.choose")), *((one.name, one.name) for one in found)],
-        accesses=_doors(curator.ledger.accesses(), caller),
+        groups=[
+            ("", visit.say("analysts.no-group")),
+            *((one.name, one.name) for one in found if one.kind != "analyst"),
+        ],
+        people=[("", visit.say("analysts.choose")), *((one.name, one.name) for one in found if one.kind != "group")],
+        accesses=_doors(visit, curator.ledger.accesses(), caller),
         holder=caller.role == "curator",
     )
+
+
+def _choice(none: str, names: Iterable[str]) -> list[tuple[str, str]]:
+    return [("", none), *((name, name) for name in names)]
 
 
 def _one(visit: Visit, caller: Caller, address: str, status: int = 200, **forms: Filled) -> Response:
@@ -164,12 +175,17 @@ def _one(visit: Visit, caller: Caller, address: str, status: int = 200, **forms:
         was=_was(found.balance),
         asks=_asked_for(found.balance),
         charges=list(reversed(curator.history(found.name, last=NEWEST))),
-        decisions=[one for one in reversed(curator.decisions(found.name)) if one.scope],
-        accesses=_doors([one for one in curator.ledger.accesses() if one.who == found.name], caller),
+        decisions=[_decided(visit, one) for one in reversed(curator.decisions(found.name)) if one.scope],
+        accesses=_doors(visit, [one for one in curator.ledger.accesses() if one.who == found.name], caller),
         holder=caller.role == "curator",
         raising=forms.get("raising", Filled()),
         closing=forms.get("closing", Filled()),
     )
+
+
+def _decided(visit: Visit, one: Decision) -> tuple[Decision, str, str]:
+    said = visit.say(f"ledger.decided-{one.kind}", scope=one.scope)
+    return one, said, visit.amount(one.budget) if one.budget else ""
 
 
 def _kinds(visit: Visit) -> list[tuple[str, str]]:
@@ -274,6 +290,8 @@ def _unchanged(curator: Curator, name: str, was: str, new: bool) -> None:
     now = curator.ledger.balance(scope) if scope in curator.ledger else None
     if new and now is not None:
         raise refused("This analyst has a budget already.", "Raise it on the analyst's page.", "analyst-exists")
+    if new and signs_in(curator.ledger, normal(name.strip())) is not None:
+        raise refused("Somebody else signs in by this name.", "Choose another name.", "name-of-login")
     if not new and _was(now) != was:
         raise refused(
             "This budget was changed since the page was opened.",
@@ -315,12 +333,10 @@ class AccessView:
         return day(self.access.expires)
 
 
-def _doors(found: Sequence[Access], caller: Caller) -> list[AccessView]:
+def _doors(visit: Visit, found: Sequence[Access], caller: Caller) -> list[AccessView]:
     """What opens, or once did: what is open first; sessions are counted with what began them."""
     now = datetime.now(UTC)
-    begun: Mapping[str, int] = {
-        one.token: sum(s.parent == one.token and s.open_at(now) for s in found) for one in found if not one.parent
-    }
+    begun = visit.serving.sessions.open_at(now)
 
     def states() -> Iterator[AccessView]:
         for one in found:

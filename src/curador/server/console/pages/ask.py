@@ -6,12 +6,14 @@ Only the button that says so pays, and the form holds a key: sent twice, it buys
 from __future__ import annotations
 
 import json
+import math
 from typing import Annotated, Any
 
 from fastapi import Query, Response
 from markupsafe import Markup
 
 from curador.errors import CuradorError
+from curador.numbers import shown_down
 from curador.server.access.auth import Caller
 from curador.server.bodies import AskBody, QuestionBody
 from curador.server.console.forms import Filled, filled
@@ -25,12 +27,15 @@ from curador.server.console.questions.built import (
     TESTS,
     Built,
     built_of,
+    fitting,
+    listed_values,
     read_parts,
 )
 from curador.server.console.questions.code import code_of
-from curador.server.console.questions.pricing import CONFIDENCES, affordable, place_of, priced
+from curador.server.console.questions.pricing import CONFIDENCES, affordable, left_of, place_of, priced
 from curador.server.console.questions.stage import MOST_GROUPS, drawn, rehearsed, rows_of
-from curador.server.console.visit import HEADERS, Visit, Visiting
+from curador.server.console.questions.values import undeclared
+from curador.server.console.visit import Visit, Visiting
 from curador.server.gate.problems import status_of
 from curador.server.routes import asking
 from curador.server.service import Buyer, sent
@@ -38,7 +43,9 @@ from curador.show.report.estimate import estimated
 
 router = page_router()
 
-USUAL = {"epsilon": "0.5", "confidence": "0.95", "by": "epsilon"}
+USUAL = {"confidence": "0.95", "by": "epsilon"}
+LARGEST = 1.0
+"""The largest epsilon of the slider; more can be typed, with a reason."""
 CHANGED = {"HX-Trigger": "question-changed"}
 """Tells the estimate that there is another question now."""
 
@@ -71,7 +78,7 @@ async def ask(
 async def pay(visit: Visiting, caller: Buyer) -> Response:
     """Pay for the question and show its release; or do one of the free things that other buttons of the form say."""
     form = await filled(visit.request)
-    if form["do"] == "build":
+    if form["do"] in ("build", "restart"):
         return await build(visit, caller)
     if form["do"] in ("read", "estimate"):
         return await _page(visit, caller, form, await visit.serving.work(lambda: _read(form["sql"], visit)))
@@ -88,15 +95,15 @@ async def pay(visit: Visiting, caller: Buyer) -> Response:
 
 @router.post("/ask/build", response_class=Response)
 async def build(visit: Visiting, caller: Buyer) -> Response:
-    """The parts of the builder as SQL."""
-    form = await filled(visit.request)
-    parts = read_parts(form.values)
+    """The parts of the builder as SQL; without what is still missing there is none, and nothing to pay for."""
+    form, tables = await filled(visit.request), visit.serving.curator.tables
+    parts = read_parts(form.values).within(tables)
+    if form["do"] == "restart":
+        parts = Built(next((name for name, one in tables.items() if not one.public), ""))
     try:
-        form = Filled({**form.values, "sql": parts.sql(visit.serving.curator.tables)})
+        form = Filled({**form.values, "sql": parts.sql(tables)})
     except CuradorError as error:
-        if form["live"] == "yes" and visit.partial:  # somebody is still choosing: nothing is wrong yet
-            return Response(status_code=204, headers=HEADERS)
-        form = form.refused("builder", error)
+        form = Filled({**form.values, "sql": ""}).refused(place_of(error), error)
     if visit.partial:
         return visit.page("_ask_question.html", headers=CHANGED, **_question(visit, form, parts))
     return await _page(visit, caller, form, parts)
@@ -130,7 +137,7 @@ async def rehearsal(visit: Visiting, caller: Buyer) -> Response:
 async def _page(visit: Visit, caller: Caller, form: Filled, built: Built | None, status: int = 200) -> Response:
     found = await _estimate(visit, caller, form)
     tried = await _rehearsal(visit, caller, form) if form["do"] == "estimate" else {"rehearsal": None, "rows": ""}
-    names = visit.serving.curator.tables
+    names, left = visit.serving.curator.tables, left_of(found["remaining"])
     words = json.dumps(
         {
             "tables": {name: list(table.columns) for name, table in names.items()},
@@ -157,7 +164,23 @@ async def _page(visit: Visit, caller: Caller, form: Filled, built: Built | None,
         key=visit.key(),
         words=words,
         confidences=CONFIDENCES,
+        slider=_slider(left),
     )
+
+
+def _slider(left: float) -> dict[str, Any]:
+    """The ends of the slider, which is logarithmic: a hundredth of a reach to all of it, or to what remains."""
+    most = min(left, LARGEST)
+    if not most > 0:
+        most = LARGEST
+    high = math.floor(100 * math.log10(most))
+    return {
+        "low": high - 200,
+        "high": high,
+        "least": f"{10 ** (high / 100 - 2):.1g}",
+        "most": shown_down(most, 2),
+        "all": left <= LARGEST,
+    }
 
 
 def _question(visit: Visit, form: Filled, built: Built | None) -> dict[str, Any]:
@@ -168,6 +191,8 @@ def _question(visit: Visit, form: Filled, built: Built | None) -> dict[str, Any]
         "built": built,
         "tables": [name for name, one in tables.items() if not one.public],
         "columns": list(table.columns) if table else [],
+        "fit": [fitting(m.function, table) for m in built.measures] if built and table else [],
+        "listed": [listed_values(f.column, table) for f in built.filters] if built and table else [],
         "functions": list(FUNCTIONS),
         "comparisons": (*COMPARISONS, *TESTS),
         "places": {"where": range(FILTERS), "by": range(GROUPS), "measure": range(MEASURES)},
@@ -188,19 +213,24 @@ def _explained(visit: Visit, caller: Caller, body: QuestionBody) -> dict[str, An
 
 
 async def _estimate(visit: Visit, caller: Caller, form: Filled) -> dict[str, Any]:
+    left = await visit.serving.work(lambda: asking.remaining(visit.serving, caller))
     try:
         body = priced(form, QuestionBody, visit.language)
         found = await visit.serving.work(lambda: _explained(visit, caller, body))
         fits = sent(await asking.how_many(body, visit.serving, caller))["fits"]
     except CuradorError as error:
-        return {"estimate": None, "refused": error, "form": form, "code": None, "odds": ""}
+        nothing: dict[str, Any] = {"estimate": None, "code": None, "odds": "", "odd": [], "payable": False}
+        return {**nothing, "refused": error, "form": form, "remaining": left}
     made = await visit.serving.work(lambda: estimated(found, fits, visit.language))
     address = str(visit.request.base_url).rstrip("/")
     return {
         "estimate": made,
         "odds": Markup(made.odds),
+        "odd": undeclared(found["question"], visit.serving.curator.tables),
+        "payable": made.free or fits != 0,
         "refused": None,
         "form": form,
+        "remaining": left,
         "code": code_of(body, address, form["because"]),
     }
 

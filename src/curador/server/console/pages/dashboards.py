@@ -161,7 +161,7 @@ def _culprit(visit: Visit, caller: Caller, form: Filled, error: CuradorError) ->
             alone = QuestionBody.model_validate({"sql": form[f"sql-{k}"], "epsilon": "1"})
             asking.explained(alone, visit.serving, caller)
         except CuradorError as own:
-            if own.what == error.what:
+            if (type(own), own.code, own.facts) == (type(error), error.code, error.facts):
                 return k + 1
         except ValidationError:
             return k + 1

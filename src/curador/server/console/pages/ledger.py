@@ -7,16 +7,16 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
-from decimal import Decimal
-from fractions import Fraction
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
 from fastapi import Path, Query, Response
 
-from curador import Charge, Curator
+from curador import Charge, Curator, Decision
 from curador.curator.budgets import POPULATION
+from curador.curator.naming import ANALYST, first
 from curador.errors import CuradorError, InvalidParameter
+from curador.ledger.pricing import exact_text
 from curador.server.console.forms import Filled
 from curador.server.console.genuine import page_router
 from curador.server.console.navigation import routers
@@ -28,6 +28,7 @@ from curador.server.routes import jobs, ledgers
 from curador.server.service import Overseer
 from curador.server.shown import charge as plain
 from curador.show.tables import csv_text
+from curador.show.words.say import knows
 
 router = page_router()
 
@@ -171,7 +172,7 @@ def _listed(visit: Visit, wanted: ChargeFilter, before: str, found_job: Mapping[
         count=curator.charge_count(),
         people=names(curator),
         pairs=[(name, name) for name, table in curator.tables.items() if not table.public],
-        decisions=list(reversed(curator.decisions()))[:SHOWN],
+        decisions=list(_decided(visit)),
         verified=found_job,
         failure=_failure(found_job),
     )
@@ -257,7 +258,7 @@ async def charge(id: Id, visit: Visiting, caller: Overseer) -> Response:
             one=found,
             because=found.note.get("because", ""),
             costs=[
-                (visit.say("ask.all-tables") if scope == POPULATION else scope, _cost(visit, curator, scope, cost))
+                (_whose(visit, scope), _cost(visit, scope, cost))
                 for scope, cost in zip(found.scopes, found.costs, strict=True)
             ],
             event=json.dumps(found.event.to_json(), indent=2),
@@ -267,19 +268,43 @@ async def charge(id: Id, visit: Visiting, caller: Overseer) -> Response:
     return await visit.serving.work(made)
 
 
-def _cost(visit: Visit, curator: Curator, scope: str, cost: tuple[int, ...]) -> str:
-    """What a scope was charged, in its own currency; so many of its units are one."""
-    currency = curator.ledger.balance(scope).state.currency
-    names = [visit.say("analysts.kind-epsilon") if name == "epsilon" else name for name in currency.names]
-    numbers = zip(names, cost, currency.units, strict=False)
-    return ", ".join(f"{name} {_exact(Fraction(x, unit))}" for name, x, unit in numbers)
+def _cost(visit: Visit, scope: str, cost: tuple[int, ...]) -> str:
+    """What a scope was charged, in its own currency, with every digit."""
+    currency = visit.serving.curator.ledger.balance(scope).state.currency
+    numbers = zip(currency.names, cost, currency.units, strict=False)
+    return ", ".join(
+        f"{_number(visit, name)} {exact_text(x, unit)}" for name, x, unit in numbers if x or name != "delta"
+    )
 
 
-def _exact(cost: Fraction) -> str:
-    """Every digit of a cost, which is a whole number of a decimal unit.
+def _number(visit: Visit, name: str) -> str:
+    """What a number of a currency is called: epsilon, delta, rho, or a Rényi order."""
+    order = name.removeprefix("order ")
+    return visit.say(name) if order == name else visit.say("ledger.order", order=order)
 
-    >>> _exact(Fraction(7, 10))
-    '0.7'
-    """
-    text = f"{Decimal(cost.numerator) / Decimal(cost.denominator):f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
+
+# ---- names of budgets ------------------------------------------------------------------------------------------------
+
+
+def _whose(visit: Visit, scope: str) -> str:
+    """Whose budget a scope is: that of all tables, of a table, of an analyst."""
+    if scope == POPULATION:
+        return visit.say("ledger.study")
+    return visit.say("ledger.of-table", table=scope) if first(scope) in _of_tables(visit) else scope
+
+
+def _of_tables(visit: Visit) -> set[str]:
+    return {first(one.scope) for one in visit.serving.curator.ledger.registrations(without=ANALYST)}
+
+
+def _decided(visit: Visit) -> Iterator[tuple[Decision, str, str]]:
+    """The newest decisions, each in words, with the budget from then on; tables that share one have none."""
+    curator = visit.serving.curator
+    tables = _of_tables(visit)
+    for one in list(reversed(curator.decisions()))[:SHOWN]:
+        of_table = first(one.scope) in tables
+        shared = of_table and curator.ledger.balance(one.scope).parent is not None
+        kind = "-study" if one.scope == POPULATION else "-within" if shared else "-table" if of_table else ""
+        code = f"ledger.decided-{one.kind}"
+        said = visit.say(code + kind if knows(code + kind) else code, scope=one.scope or visit.say("ledger.all-scopes"))
+        yield one, said, visit.amount(one.budget) if one.budget and kind != "-within" else ""

@@ -16,6 +16,7 @@ from fastapi import Path, Query, Response
 from markupsafe import Markup
 
 from curador import Charge, Curator
+from curador.curator.purchases.plain import from_note
 from curador.curator.releases.recall import bought_by
 from curador.errors import CuradorError, NotPromised
 from curador.server.access.auth import Caller
@@ -233,7 +234,7 @@ def _charges(curator: Curator, who: str | None) -> Iterator[Charge]:
     """The newest charges that bought something learned, the newest first."""
     before: Charge | None = None
     for _ in range(LOOKED // PAGE):
-        page = curator.history(who, last=PAGE, before=before)
+        page = curator.received(who, last=PAGE, before=before)
         yield from (one for one in reversed(page) if "training" in one.note and one.settled)
         if len(page) < PAGE:
             return
@@ -244,21 +245,33 @@ def _listed(visit: Visit, caller: Caller) -> list[dict[str, Any]]:
     return [
         {
             "id": one.id,
-            "model": recipe["model"],
-            "about": _about(recipe),
+            **_named(one),
             "at": one.at[:16].replace("T", " "),
             "who": one.receiver or visit.say("releases.holder"),
             "cost": "" if one.guarantee is None else guarantee_text(one.guarantee, visit.language),
         }
         for one in _charges(visit.serving.curator, caller.who)
-        if isinstance(recipe := one.note.get("recipe"), Mapping)
+        if "recipe" in one.note
     ]
+
+
+def _named(one: Charge) -> dict[str, str]:
+    """A model's name and what it was learned from; its text alone where the record is of any other shape.
+
+    Whoever buys writes the record, and its longest parts are kept as digests: no record may cost others the page.
+    """
+    noted = one.note["recipe"]
+    recipe: Any = from_note(noted) if isinstance(noted, Mapping) else None
+    match recipe:
+        case {"model": str(model), "table": str(), "features": [*_] | {}}:
+            return {"model": model, "about": _about(recipe)}
+    return {"model": one.asked, "about": ""}
 
 
 def _about(recipe: Mapping[str, Any]) -> str:
     """What a model was learned from, and to what, in signs that no language needs."""
     label = recipe.get("label")
-    return f"{recipe['table']}: {', '.join(recipe['features'])}" + (f" → {label}" if label else "")
+    return f"{recipe['table']}: {', '.join(map(str, recipe['features']))}" + (f" → {label}" if label else "")
 
 
 # ---- one model -------------------------------------------------------------------------------------------------------

@@ -85,7 +85,7 @@ async def overview(visit: Visiting, caller: Anyone) -> Response:
 
 
 def _made(visit: Visit, caller: Caller, curator: Curator) -> Response:
-    charges = curator.history(caller.who, last=NEWEST)
+    charges = curator.received(caller.who, last=NEWEST)
     own = caller.who is not None
     balances = (curator.budget(caller.who),) if own else curator.budgets()
     return visit.page(

@@ -122,7 +122,7 @@ def _listed(visit: Visit, caller: Caller) -> Response:
     if caller.role == "reader":
         charges = [curator.ledger.charge(id) for id in sorted(open_ones, key=int)]
     else:
-        found = curator.history(caller.who, last=NEWEST)
+        found = curator.received(caller.who, last=NEWEST)
         charges = [one for one in found if one.settled and "training" not in one.note]  # models have pages of their own
     rows: list[dict[str, Cell]] = [
         {

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import date, datetime
 from fractions import Fraction
 from typing import Any
 
@@ -31,9 +32,14 @@ FUNCTIONS = {
 }
 """What can be measured, and how SQL says it."""
 
+ADDED, ORDERED = ("sum", "mean", "std"), ("quantiles", "minimum", "maximum")
+"""Functions of numbers, and of what has an order."""
+
 COMPARISONS = ("=", "<>", "<", "<=", ">", ">=")
 TESTS = ("IS NULL", "IS NOT NULL")
 QUOTED = {"text": "'{}'", "date": "DATE '{}'", "timestamp": "TIMESTAMP '{}'"}
+MOST_LISTED = 500
+"""Declared values of a column that are offered one by one."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +80,16 @@ class Built:
     groups: tuple[str, ...] = ()
     measures: tuple[Measured, ...] = (Measured("count"),)
 
+    def within(self, tables: Mapping[str, Table]) -> Built:
+        """The parts that its table has columns for: those chosen for another table are let go."""
+        known = tables[self.table].columns if self.table in tables else {}
+        return replace(
+            self,
+            filters=tuple(f for f in self.filters if f.column in known),
+            groups=tuple(g for g in self.groups if g in known),
+            measures=tuple(replace(m, column=m.column if m.column in known else "") for m in self.measures),
+        )
+
     def sql(self, tables: Mapping[str, Table]) -> str:
         """The question as SQL.
 
@@ -81,7 +97,7 @@ class Built:
         """
         table = tables.get(self.table)
         if table is None:
-            raise _missing("table", "There is no such table.")
+            raise _missing("table", "There is no such table.", "builder-field")
         known = table.columns
         groups = [name_text(name) for name in dict.fromkeys(self.groups) if name in known]
         measured = [
@@ -104,6 +120,28 @@ def name_text(name: str) -> str:
     ('age', '"a b"')
     """
     return name if re.fullmatch(r"[a-z_]\w*", name, re.ASCII) else '"' + name.replace('"', '""') + '"'
+
+
+def fitting(function: str, table: Table) -> list[str]:
+    """The columns that a function can measure: numbers for sums and means, what has an order for the median.
+
+    >>> people = Table("people.csv", columns={"sex": "text", "born": "date", "age": "integer"})
+    >>> fitting("mean", people), fitting("maximum", people), fitting("count", people)
+    (['age'], ['born', 'age'], ['sex', 'born', 'age'])
+    """
+    if function in ADDED:
+        return [name for name, column in table.columns.items() if column.kind.numeric]
+    return [name for name, column in table.columns.items() if function not in ORDERED or column.kind.counted]
+
+
+def listed_values(name: str, table: Table) -> list[str]:
+    """The values that a column can have, where they are declared and few; nothing is read from rows."""
+    column = table.columns.get(name)
+    if column is None:
+        return []
+    if column.kind.value == "boolean":
+        return ["true", "false"]
+    return [str(key) for key in column.keys] if column.keys and len(column.keys) <= MOST_LISTED else []
 
 
 def built_of(sql: str, tables: Mapping[str, Table]) -> Built | None:
@@ -155,32 +193,43 @@ def read_parts(form: Mapping[str, str]) -> Built:
 
 def _measured(m: Measured, place: int, known: Mapping[str, object]) -> str:
     if m.function not in FUNCTIONS:
-        raise _missing(f"measure-{place}-function", "There is no such function.")
+        raise _missing(f"measure-{place}-function", "There is no such function.", "builder-field")
     if m.function != "count" and m.column not in known:
-        raise _missing(f"measure-{place}-column", "This needs a column.")
+        raise _missing(f"measure-{place}-column", "This needs a column.", f"builder-{m.function.replace('_', '-')}")
     return FUNCTIONS[m.function].format(name_text(m.column))
 
 
 def _condition(f: Condition, place: int, table: Table) -> str:
     if f.column not in table.columns or f.op not in (*COMPARISONS, *TESTS):
-        raise _missing(f"where-{place}-column", "There is no such column or comparison.")
+        raise _missing(f"where-{place}-column", "There is no such column or comparison.", "builder-field")
     if f.op in TESTS:
         return f"{name_text(f.column)} {f.op}"
     return f"{name_text(f.column)} {f.op} {_literal(f.value, table.columns[f.column].kind.value, place)}"
 
 
 def _literal(value: str, kind: str, place: int) -> str:
-    if kind in QUOTED:
-        return QUOTED[kind].format(value.replace("'", "''"))
-    plain = value.strip()
-    number = kind in ("integer", "real") and re.fullmatch(r"-?\d+(\.\d+)?", plain)
-    if number or (kind == "boolean" and plain.lower() in ("true", "false")):
-        return plain
-    raise _missing(f"where-{place}-value", f"{kind} values are not written so.")
+    plain = value if kind == "text" else value.strip()
+    if not plain or not _is_written(plain, kind):
+        raise _missing(f"where-{place}-value", f"{kind} values are not written so.", f"builder-value-{kind}")
+    return QUOTED[kind].format(plain.replace("'", "''")) if kind in QUOTED else plain
 
 
-def _missing(place: str, what: str) -> InvalidParameter:
-    return InvalidParameter(what, fix="Choose one.", code="builder-field", facts={"field": place})
+def _is_written(value: str, kind: str) -> bool:
+    """Whether a value is written as those of its type are."""
+    if kind in ("integer", "real"):
+        return re.fullmatch(r"-?\d+(\.\d+)?", value, re.ASCII) is not None
+    if kind == "boolean":
+        return value.lower() in ("true", "false")
+    try:
+        if kind in ("date", "timestamp"):
+            _ = date.fromisoformat(value) if kind == "date" else datetime.fromisoformat(value)
+    except ValueError:
+        return False
+    return True
+
+
+def _missing(place: str, what: str, code: str) -> InvalidParameter:
+    return InvalidParameter(what, fix="Choose one.", code=code, facts={"field": place})
 
 
 # ---- plain values as parts -------------------------------------------------------------------------------------------

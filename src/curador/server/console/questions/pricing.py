@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from curador.errors import InvalidParameter
 from curador.server.bodies import QuestionBody
-from curador.server.console.forms import Filled, number_text
+from curador.server.console.forms import Filled, amount, number_text
 
 CONFIDENCES = ("0.8", "0.9", "0.95", "0.99")
 """Of intervals, as pages offer them."""
 
-USUAL_EPSILONS = ("0.5", "0.2", "0.1", "0.05", "0.02", "0.01", "0.005", "0.002", "0.001")
-A_LITTLE = 10
-"""A first price is at most one part in so many of what remains: who begins should not spend it all by one click."""
+MODEST, PART = 0.1, 10
+"""The epsilon that a question begins with, at most, and the part of what remains."""
 
 B = TypeVar("B", bound=QuestionBody)
 
@@ -27,26 +27,39 @@ def priced(form: Filled, body: type[B], language: str, **more: Any) -> B:
     if not form["sql"].strip():
         raise wrong("sql", "There is no question yet.", "Write SQL, or build one.")
     confidence = confidence_of(form["confidence"])
-    price: dict[str, Any] = {"epsilon": number_text(form["epsilon"]), "delta": number_text(form["delta"])}
+    price: dict[str, Any] = {name: _number(form[name], name) for name in ("epsilon", "delta")}
     if form["by"] == "error":
-        if not number_text(form["error"]):
+        if not form["error"].strip():
             raise wrong("error", "There is no error yet.", "Write the largest error that you accept.")
-        price = {"accuracy": {"error": number_text(form["error"]), "confidence": confidence}, "delta": price["delta"]}
+        price = {
+            "accuracy": {"error": _number(form["error"], "error"), "confidence": confidence},
+            "delta": price["delta"],
+        }
     elif not price["epsilon"]:
-        raise wrong("epsilon", "There is no price yet.", "Write an epsilon, such as 0.5.")
+        raise wrong("epsilon", "There is no price yet.", "Write an epsilon, such as 0.1.")
     return form.read(
         body, sql=form["sql"], confidence=confidence, rows=_rows(form["rows"]), language=language, **price, **more
     )
 
 
 def affordable(remaining: Mapping[str, Mapping[str, Any]]) -> str:
-    """An epsilon to begin with: a usual one that is a small part of what remains.
+    """An epsilon to begin with: a tenth of what remains, in one figure, and never more than a modest one.
 
-    >>> affordable({"ana": {"kind": "pure", "epsilon": 0.6}}), affordable({"ana": {"kind": "zcdp", "rho": 0.3}})
-    ('0.05', '0.1')
+    >>> affordable({"ana": {"kind": "pure", "epsilon": 0.3}}), affordable({"ana": {"kind": "zcdp", "rho": 0.3}})
+    ('0.03', '0.1')
+    >>> affordable({"ana": {"epsilon": 0.2}, "all": {"epsilon": 0.0078}}), affordable({"ana": {"epsilon": 20}})
+    ('0.0007', '0.1')
     """
-    least = min((float(one.get("epsilon", 1)) for one in remaining.values()), default=1.0)
-    return next((text for text in USUAL_EPSILONS if A_LITTLE * float(text) <= least), USUAL_EPSILONS[-1])
+    part = left_of(remaining) / PART
+    if not 1e-12 <= part < MODEST:
+        return f"{MODEST:g}" if part >= MODEST else "0.01"
+    unit = 10.0 ** math.floor(math.log10(part))
+    return f"{math.floor(part / unit + 1e-9) * unit:.1g}"
+
+
+def left_of(remaining: Mapping[str, Mapping[str, Any]]) -> float:
+    """The least epsilon that remains of some budgets; infinite where they count otherwise."""
+    return min((float(one["epsilon"]) for one in remaining.values() if "epsilon" in one), default=math.inf)
 
 
 def confidence_of(text: str) -> float:
@@ -61,6 +74,18 @@ def place_of(error: Any) -> str:
         return named
     code = error.code or ""
     return "because" if code in ("reason-needed", "override-needed") else "epsilon" if "budget" in code else "sql"
+
+
+def _number(text: str, place: str) -> str:
+    """A positive number as it is asked with.
+
+    >>> _number(" 0,05 ", "epsilon"), _number("1/10", "epsilon"), _number("", "delta")
+    ('0.05', '1/10', '')
+    """
+    plain = number_text(text)
+    if plain:
+        amount(plain, place)
+    return plain
 
 
 def _rows(text: str) -> int | None:

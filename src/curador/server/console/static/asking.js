@@ -53,11 +53,70 @@ for (const holder of document.querySelectorAll("[data-slides]")) {
 document.addEventListener("input", (event) => {
   if (event.target.closest("#builder")) event.stopPropagation();
 }, true);
-const wanted = document.getElementById("error");
-if (wanted && form) wanted.addEventListener("input", () => {
-  const by = form.querySelector('input[name="by"][value="error"]');
-  if (by) by.checked = true;
-});
+for (const [field, way] of [["error", "error"], ["epsilon", "epsilon"]]) {
+  const typed = document.getElementById(field);
+  const by = form && form.querySelector(`input[name="by"][value="${way}"]`);
+  if (typed && by) typed.addEventListener("input", () => { by.checked = true; });
+}
+
+// A price that is not of what stands there now is not paid: the button waits for the new one.
+const asks = form && form.id === "ask";
+function waits(on) {
+  const pay = document.getElementById("pay");
+  if (pay && on) pay.disabled = true;
+  document.getElementById("estimate").setAttribute("aria-busy", String(on));
+}
+if (asks) {
+  form.addEventListener("input", (event) => { // not on change: that comes when a button is about to be pressed
+    if (event.target.name !== "because") waits(true);
+    if (event.target.id === "sql") document.getElementById("builder").inert = true; // it is of another question
+  });
+  form.addEventListener("change", (event) => { if (event.target.closest("#builder")) waits(true); });
+  document.addEventListener("htmx:afterSwap", (event) => { if (event.target.id === "estimate") waits(false); });
+  for (const failed of ["htmx:sendError", "htmx:responseError", "htmx:timeout"]) {
+    document.addEventListener(failed, () => {
+      waits(false);
+      document.getElementById("pay").disabled = false;
+      document.getElementById("builder").inert = false;
+    });
+  }
+  // Folds that are open stay so when what is in them changes.
+  let open = [];
+  document.addEventListener("htmx:oobBeforeSwap", (event) => {
+    if (event.target.id === "more") open = [...event.target.querySelectorAll("details[open]")].map((one) => one.id);
+  });
+  document.addEventListener("htmx:oobAfterSwap", () => {
+    for (const id of open) { const fold = document.getElementById(id); if (fold) fold.open = true; }
+  });
+}
+
+// Who goes back from an answer finds the question again: it is kept with this entry of the history, and sent nowhere.
+if (asks) {
+  const kept = ["sql", "by", "epsilon", "error", "rows", "confidence", "delta", "because"];
+  const keep = () => {
+    const now = new FormData(form);
+    history.replaceState({ asked: Object.fromEntries(kept.map((name) => [name, now.get(name) ?? ""])) }, "");
+  };
+  document.addEventListener("DOMContentLoaded", () => {
+    const [how] = performance.getEntriesByType("navigation");
+    const was = how && how.type !== "navigate" && history.state && history.state.asked;
+    if (was) {
+      for (const name of kept) {
+        for (const field of form.querySelectorAll(`[name="${name}"]`)) {
+          if (field.type === "radio") field.checked = field.value === was[name];
+          else field.value = was[name];
+        }
+      }
+      for (const name of ["epsilon", "sql"]) {
+        const field = document.getElementById(name);
+        const by = form.querySelector("input[name=by]:checked");
+        field.dispatchEvent(new Event("input", { bubbles: true }));
+        if (by) by.checked = true;
+      }
+    }
+    for (const kind of ["input", "change", "submit", "htmx:afterSettle"]) form.addEventListener(kind, keep);
+  });
+}
 
 // Completion of tables, columns, functions and keywords: a listbox below the text, arrows, Enter or Tab, Escape.
 const words = form && form.dataset.words ? JSON.parse(form.dataset.words) : null;

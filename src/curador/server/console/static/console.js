@@ -13,19 +13,23 @@ document.querySelector(".pages [aria-current]")?.scrollIntoView({ inline: "cente
 document.getElementById("here")?.focus();
 
 // A button that copies the text of a field; without a script the text can be selected.
-for (const button of document.querySelectorAll("[data-copy]")) {
-  button.hidden = false;
-  button.addEventListener("click", async () => {
-    const field = document.getElementById(button.dataset.copy);
-    field.select?.();
-    try {
-      await navigator.clipboard.writeText(field.value ?? field.textContent);
-      button.textContent = button.dataset.done;
-    } catch {
-      document.execCommand("copy");
-    }
-  });
+function offered(root) {
+  for (const button of root.querySelectorAll("[data-copy]")) button.hidden = false;
 }
+offered(document);
+document.addEventListener("htmx:load", (event) => offered(event.target));
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("[data-copy]");
+  if (!button) return;
+  const field = document.getElementById(button.dataset.copy);
+  field.select?.();
+  try {
+    await navigator.clipboard.writeText(field.value ?? field.textContent);
+    button.textContent = button.dataset.done;
+  } catch {
+    document.execCommand("copy");
+  }
+});
 
 // A form that is on its way is not sent a second time.
 document.addEventListener("submit", (event) => {

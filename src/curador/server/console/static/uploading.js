@@ -1,12 +1,13 @@
-// A file goes to the server as it is, without a form around it; its name and the page's token go beside it.
+// A file goes to the server as it is, as soon as it is chosen, without a form around it; its name and the page's token
+// go beside it.
 const file = document.getElementById("file-to-send");
-const send = document.getElementById("send-file");
 const told = document.getElementById("file-told");
 const bar = document.getElementById("file-bar");
-if (file && send) {
+if (file) {
+  const buttons = [...file.form.querySelectorAll("button")];
   document.getElementById("file-field").hidden = false;
-  send.addEventListener("click", () => {
-    if (!file.files.length) return file.focus();
+  file.addEventListener("change", () => {
+    if (!file.files.length) return;
     const chosen = file.files[0];
     const request = new XMLHttpRequest();
     request.open("POST", "/console/tables/upload");
@@ -16,21 +17,24 @@ if (file && send) {
     request.upload.addEventListener("progress", (event) => {
       if (event.lengthComputable) bar.value = event.loaded / event.total;
     });
-    const ended = () => { bar.hidden = true; send.disabled = false; };
+    const ended = () => { bar.hidden = true; for (const one of buttons) one.disabled = false; };
     request.addEventListener("error", () => { ended(); told.textContent = told.dataset.failed; });
     request.addEventListener("load", () => {
       ended();
       if (request.status === 201) {
-        document.getElementById("source").value = JSON.parse(request.responseText).source;
+        const source = document.getElementById("source");
+        source.value = JSON.parse(request.responseText).source;
+        source.dispatchEvent(new Event("change"));
         told.textContent = told.dataset.done;
       } else {
         told.innerHTML = request.responseText; // the server's own words, in which everything is escaped
+        file.value = "";
       }
     });
-    told.textContent = "";
+    told.textContent = told.dataset.sending;
     bar.value = 0;
     bar.hidden = false;
-    send.disabled = true;
+    for (const one of buttons) one.disabled = true; // nothing is read of half a file
     request.send(chosen);
   });
 }

@@ -15,16 +15,24 @@ TEXTS = {
     "sql": ("The question as SQL", "La pregunta en SQL"),
     "more-parts": ("More measures and conditions", "Más medidas y condiciones"),
     "sql-hint": (
-        "The question that is asked: counts, sums, means… never single rows. Names are completed as you type: arrows, then Enter.",
-        "La pregunta que se hace: conteos, sumas, medias… nunca filas sueltas. Los nombres se completan al escribir: flechas y luego Intro.",
+        "This is what is asked: counts, sums, means… never single rows. The choices above follow it where they can. Names are completed as you type: arrows, then Enter.",
+        "Esto es lo que se pregunta: conteos, sumas, medias… nunca filas sueltas. Las opciones de arriba lo siguen si pueden. Los nombres se completan al escribir: flechas y luego Intro.",
     ),
     "completions": ("Names that fit", "Nombres que encajan"),
     "builder": ("Choose what to ask", "Elegir qué preguntar"),
     "build": ("Write this as SQL", "Escribir esto como SQL"),
     "read": ("Show this SQL in the choices above", "Mostrar este SQL en las opciones de arriba"),
     "no-fit": (
-        "The SQL below asks for more than can be chosen here, or cannot be read. It can be asked all the same if its cost is shown.",
-        "El SQL de abajo pide más de lo que aquí se puede elegir, o no se puede leer. Si se muestra su costo, se puede preguntar igual.",
+        "This question is written in SQL, and asks for more than can be chosen here, or cannot be read yet.",
+        "Esta pregunta está escrita en SQL y pide más de lo que aquí se puede elegir, o aún no se puede leer.",
+    ),
+    "restart": (
+        "Start again from choices instead",
+        "Empezar de nuevo con las opciones",
+    ),
+    "not-needed": (
+        "(not needed)",
+        "(no hace falta)",
     ),
     "table": ("Table", "Tabla"),
     "column": ("Column", "Columna"),
@@ -58,8 +66,18 @@ TEXTS = {
         "Uno menor revela menos de cada persona y es menos exacto.",
     ),
     "slider": ("Epsilon, by sliding", "Épsilon, deslizando"),
-    "slider-low": ("0.01: most private", "0.01: lo más privado"),
-    "slider-high": ("5: most exact", "5: lo más exacto"),
+    "slider-low": (
+        "{least}: more private",
+        "{least}: más privado",
+    ),
+    "slider-high": (
+        "{most}: more exact",
+        "{most}: más exacto",
+    ),
+    "slider-all": (
+        "{most}: all that remains",
+        "{most}: todo lo que queda",
+    ),
     "error": ("Largest error you accept (±)", "El mayor error que acepta (±)"),
     "error-hint": (
         "The least epsilon that reaches it is found and shown below.",
@@ -87,6 +105,14 @@ TEXTS = {
         "Hace falta por encima de épsilon 1; si no, es opcional. Queda en el registro y se muestra con la respuesta.",
     ),
     "pay": ("Ask and pay", "Preguntar y pagar"),
+    "pay-cost": (
+        "Ask and pay {cost}",
+        "Preguntar y pagar {cost}",
+    ),
+    "pay-free": (
+        "Show it again, for free",
+        "Mostrarla de nuevo, gratis",
+    ),
     "estimate": ("Only show cost and error", "Solo mostrar costo y error"),
     "working": (
         "Asking… the answer leaves at the next tick of the clock.",
@@ -104,6 +130,42 @@ TEXTS = {
         "You bought this before: asking again, with other names, another order or another confidence, is free.",
         "Usted ya compró esto: preguntar de nuevo, con otros nombres, otro orden u otra confianza, es gratis.",
     ),
+    "share": (
+        "{share} of what remains",
+        "{share} de lo que queda",
+    ),
+    "much": (
+        "This one answer takes {share} of what remains, for ever.",
+        "Esta sola respuesta se lleva el {share} de lo que queda, para siempre.",
+    ),
+    "error-rows": (
+        "rows behind it",
+        "filas detrás",
+    ),
+    "error-is": (
+        "expected error",
+        "error esperado",
+    ),
+    "error-ranks": (
+        "off by, of these rows",
+        "desvío, de esas filas",
+    ),
+    "rows-unknown": (
+        "How many rows there are is not known here. Say it under “More choices”, and one error is shown.",
+        "Aquí no se sabe cuántas filas hay. Dígalo en «Más opciones» y se muestra un solo error.",
+    ),
+    "ranks-mean": (
+        "Sort the rows by their value: the answer is the value of a row at most so far from the one asked for.",
+        "Ordene las filas por su valor: la respuesta es el valor de una fila a lo sumo así de lejos de la pedida.",
+    ),
+    "undeclared": (
+        "{column} has no declared value “{value}”: the answer may be about nobody.",
+        "{column} no tiene declarado el valor «{value}»: quizá la respuesta no sea de nadie.",
+    ),
+    "meant": (
+        "Did you mean “{near}”?",
+        "¿Quiso decir «{near}»?",
+    ),
     "error-of": ("Expected error of {output}", "Error esperado de {output}"),
     "risk-ratio": (
         "Whatever is concluded from the answer is at most {ratio} times as likely with a person's data as without.",
@@ -119,7 +181,10 @@ TEXTS = {
     "fits-one": ("After it, one more answer like this one would fit.", "Después cabría una respuesta más como esta."),
     "fits-last": ("After it, no other answer like this one would fit.", "Después no cabría otra respuesta como esta."),
     "fits-none": ("It does not fit: less remains than it costs.", "No cabe: queda menos de lo que cuesta."),
-    "odds": ("The risk in odds", "El riesgo en probabilidades"),
+    "odds": (
+        "What an attacker could learn",
+        "Qué podría averiguar un atacante",
+    ),
     "notes": ("What to know about this answer", "Qué saber de esta respuesta"),
     "code": ("Show me the code", "Mostrar el código"),
     "code-hint": (

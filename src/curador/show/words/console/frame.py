@@ -62,7 +62,10 @@ TEXTS = {
         "It is the part of your link after #; normally it is filled in already.",
         "Es la parte de su enlace después de #; normalmente ya está escrita.",
     ),
-    "login-hint": ("For signing in; others may see it.", "Para iniciar sesión; otros pueden verlo."),
+    "login-hint": (
+        "For signing in, in small or capital letters; others may see it.",
+        "Para iniciar sesión, en mayúsculas o minúsculas; otros pueden verlo.",
+    ),
     "password-hint": (
         "At least {least} characters: four words that do not belong together are easy to remember.",
         "Al menos {least} caracteres: cuatro palabras sin relación son fáciles de recordar.",
@@ -111,6 +114,14 @@ TEXTS = {
         "Escriba un número entero de {least} a {most}.",
     ),
     "error-login-taken": ("This name is taken. Choose another one.", "Este nombre ya está en uso. Elija otro."),
+    "error-login-of-analyst": (
+        "An analyst of this study has this name, and the link is not theirs. Choose another one.",
+        "Un analista de este estudio tiene este nombre, y el enlace no es suyo. Elija otro.",
+    ),
+    "error-name-of-login": (
+        "Somebody else signs in by this name here. Give the analyst another one, so that nobody takes one for the other.",
+        "Aquí otra persona inicia sesión con este nombre. Dé otro al analista, para que nadie confunda a los dos.",
+    ),
     "error-password-length": (
         "A password has {least} to {most} characters. Choose a longer one, such as four words.",
         "Una contraseña tiene de {least} a {most} caracteres. Elija una más larga, por ejemplo cuatro palabras.",
@@ -138,8 +149,8 @@ TEXTS = {
         "Aún no hay pregunta. Escriba SQL o construya una.",
     ),
     "error-field-epsilon": (
-        "There is no price yet. Write an epsilon, such as 0.5.",
-        "Aún no hay precio. Escriba un épsilon, como 0.5.",
+        "There is no price yet. Write an epsilon, such as 0.1.",
+        "Aún no hay precio. Escriba un épsilon, como 0.1.",
     ),
     "error-field-error": ("Write the largest error that you accept.", "Escriba el mayor error que acepta."),
     "error-field-rows": (
@@ -147,8 +158,39 @@ TEXTS = {
         "Escriba un número entero de filas o déjelo vacío.",
     ),
     "error-builder-field": (
-        "Something in the builder is missing or does not fit: choose a column, and a value of its type.",
-        "Algo falta o no encaja en el constructor: elija una columna y un valor de su tipo.",
+        "Choose a table, a column and a comparison.",
+        "Elija una tabla, una columna y una comparación.",
+    ),
+    "error-builder-count-distinct": (
+        "Choose the column whose different values are counted.",
+        "Elija la columna cuyos valores distintos se cuentan.",
+    ),
+    "error-builder-sum": ("Choose the column to add up.", "Elija la columna que se suma."),
+    "error-builder-mean": ("Choose the column to take the mean of.", "Elija la columna de la que se toma la media."),
+    "error-builder-quantiles": (
+        "Choose the column to take the median of.",
+        "Elija la columna de la que se toma la mediana.",
+    ),
+    "error-builder-std": (
+        "Choose the column to take the deviation of.",
+        "Elija la columna de la que se toma la desviación.",
+    ),
+    "error-builder-minimum": (
+        "Choose the column whose least value is wanted.",
+        "Elija la columna cuyo menor valor se busca.",
+    ),
+    "error-builder-maximum": (
+        "Choose the column whose largest value is wanted.",
+        "Elija la columna cuyo mayor valor se busca.",
+    ),
+    "error-builder-value-text": ("Write the value to compare with.", "Escriba el valor con que se compara."),
+    "error-builder-value-integer": ("Write a whole number, such as 42.", "Escriba un número entero, como 42."),
+    "error-builder-value-real": ("Write a number with a point, such as 3.5.", "Escriba un número con punto, como 3.5."),
+    "error-builder-value-boolean": ("Write true or false.", "Escriba true o false."),
+    "error-builder-value-date": ("Write year, month, day: 2025-12-31.", "Escriba año, mes y día: 2025-12-31."),
+    "error-builder-value-timestamp": (
+        "Write date and time: 2025-12-31 18:30:00.",
+        "Escriba fecha y hora: 2025-12-31 18:30:00.",
     ),
     "error-reason-needed": (
         "An epsilon this large needs a reason. Nothing was paid. Say why in the field above.",

@@ -8,13 +8,16 @@ TEXTS = {
     ),
     "verify": ("Is it as it was written?", "¿Está como se escribió?"),
     "verify-means": (
-        "Reads every entry again, checks its seal and adds up every balance. It finds what was changed, dropped or reordered by whoever has not the key.",
-        "Lee de nuevo cada asiento, comprueba su sello y suma cada saldo. Encuentra lo que haya cambiado, quitado o reordenado quien no tiene la llave.",
+        "Reads every entry again, checks its seal and adds up every balance. It finds what was changed, dropped or reordered by anyone who does not hold the ledger's secret key, which stays on the server.",
+        "Lee de nuevo cada asiento, comprueba su sello y suma cada saldo. Encuentra lo que haya cambiado, quitado o reordenado quien no tenga la llave secreta del registro, que no sale del servidor.",
     ),
     "verify-button": ("Verify the ledger", "Verificar el registro"),
     "verifying": ("Reading the ledger again…", "Leyendo de nuevo el registro…"),
     "look-again": ("Look again", "Mirar de nuevo"),
-    "sound": ("{n} entries, all as they were written.", "{n} asientos, todos como se escribieron."),
+    "sound": (
+        "{n} entries, all as they were written. A charge is an entry, and so are its answer, each decision, each table and each link, password and session.",
+        "{n} asientos, todos como se escribieron. Un cargo es un asiento, y también lo son su respuesta, cada decisión, cada tabla y cada enlace, contraseña y sesión.",
+    ),
     # -- charges
     "charges": ("Charges", "Cargos"),
     "charge": ("Charge", "Cargo"),
@@ -61,7 +64,10 @@ TEXTS = {
         "Cada presupuesto se cobró en su propia moneda, redondeando hacia arriba; todos o ninguno.",
     ),
     "scope": ("Budget of", "Presupuesto de"),
-    "event": ("The event", "El evento"),
+    "study": ("all tables together", "todas las tablas juntas"),
+    "of-table": ("table {table}", "tabla {table}"),
+    "order": ("order {order}:", "orden {order}:"),
+    "event": ("The event, for programs", "El evento, para programas"),
     "event-lead": (
         "What was done to the data, as the accountant adds it up: its noise, and how far one person can move it.",
         "Lo que se hizo con los datos, tal como lo suma la contabilidad: su ruido, y cuánto puede moverlo una persona.",
@@ -76,8 +82,31 @@ TEXTS = {
     "budget": ("Budget from then on", "Presupuesto desde entonces"),
     "all-scopes": ("all budgets", "todos los presupuestos"),
     "decided-opened": ("{scope} was given a budget", "{scope} recibió un presupuesto"),
-    "decided-raised": ("{scope} was raised", "{scope} fue subido"),
-    "decided-closed": ("{scope} was closed for ever", "{scope} fue cerrado para siempre"),
+    "decided-opened-study": (
+        "The study began, with the budget that all its tables share",
+        "El estudio comenzó, con el presupuesto que comparten todas sus tablas",
+    ),
+    "decided-opened-within": (
+        "Table {scope} was declared; it shares the study's budget",
+        "La tabla {scope} fue declarada; comparte el presupuesto del estudio",
+    ),
+    "decided-opened-table": (
+        "Table {scope} was declared, with a budget of its own",
+        "La tabla {scope} fue declarada, con un presupuesto propio",
+    ),
+    "decided-raised": ("The budget of {scope} was raised", "El presupuesto de {scope} fue subido"),
+    "decided-raised-study": (
+        "The budget that all tables share was raised",
+        "El presupuesto que comparten todas las tablas fue subido",
+    ),
+    "decided-raised-within": (
+        "Table {scope} got its part in the study's raise",
+        "La tabla {scope} recibió su parte en la subida del estudio",
+    ),
+    "decided-closed": (
+        "The budget of {scope} was closed for ever",
+        "El presupuesto de {scope} fue cerrado para siempre",
+    ),
     "decided-renewed": ("{scope}: about new people", "{scope}: sobre personas nuevas"),
     "decided-redeclared": ("{scope}: protects another unit", "{scope}: protege otra unidad"),
     "decided-restored": ("{scope}: a copy was taken into use again", "{scope}: se volvió a usar una copia"),

@@ -1,0 +1,108 @@
+"""Scopes and tokens as sealed entries say them, whatever the tables of the database hold.
+
+Derived tables are compared with the entries when a ledger is opened and when it is verified.  Whoever can write to the
+database could change a row in between, and change it back: a token of their own would open the server meanwhile.  So
+who may come in, and what lies above a scope, is not read from those tables.
+"""
+
+from __future__ import annotations
+
+from functools import cache, partial
+from threading import Lock
+from typing import NoReturn
+
+from curador.errors import LedgerBroken
+from curador.forks import after_fork
+from curador.ledger.anchor.log import Anchor
+from curador.ledger.anchor.summary import Change, apply, chained
+from curador.ledger.entries import AccessEnded, AccessGiven, Entry, Granted, Opened, Restored, Revoked, read
+from curador.ledger.stores.memory_rows import MemoryRows
+from curador.ledger.stores.rows import ENTRY, RESTORE, SCOPE, DbRow, Head, Rows, RowTable, paged
+
+DECISIONS: tuple[type[Entry], ...] = (Opened, Granted, Revoked, AccessGiven, AccessEnded, Restored)
+
+_KINDS = tuple(f'"kind":"{decision.kind}"' for decision in DECISIONS)
+
+
+class Stated:
+    """What was decided, as the tables say it: where nobody else can write to them."""
+
+    def scope(self, rows: Rows, name: str) -> DbRow | None:
+        """The row of a scope."""
+        return rows.get(SCOPE, name)
+
+    def tokens(self, rows: Rows) -> Rows:
+        """Rows of which those of tokens are to be believed."""
+        return rows
+
+    def before(self, rows: Rows) -> Stated:
+        """What was decided before a transaction that has these rows; scopes, also what is decided in it."""
+        return self
+
+
+AS_STORED = Stated()
+
+
+class _Before(Stated):
+    def __init__(self, decided: Decided, rows: Rows) -> None:
+        self._tokens = cache(partial(decided.tokens, rows))  # asked for before anything is written
+
+    def tokens(self, rows: Rows) -> Rows:
+        return self._tokens()
+
+
+class Decided(Stated):
+    """The decisions of a ledger: those that its anchor holds, and those in the sealed entries since.
+
+    Guarantee: without the key nobody can make a token, revive one, or change what lies above a scope.
+    """
+
+    def __init__(self, anchor: Anchor, key: bytes) -> None:
+        self._anchor, self._key = anchor, key
+        self.made_anew()
+        after_fork(self)
+
+    def made_anew(self) -> None:
+        self._following = Lock()
+        self._known: tuple[Head, MemoryRows] | None = None
+
+    def scope(self, rows: Rows, name: str) -> DbRow | None:
+        return self._at(rows).get(SCOPE, name)
+
+    def tokens(self, rows: Rows) -> Rows:
+        return self._at(rows)
+
+    def before(self, rows: Rows) -> Stated:
+        return _Before(self, rows)
+
+    def _at(self, rows: Rows) -> MemoryRows:
+        """What was decided up to the end of a history at least: rows of scopes and tokens, and no balances.
+
+        Fails: LedgerBroken if an entry does not carry its seal.
+        """
+        with self._following:
+            head, known = self._known or self._anchored()
+            for sequence, charges, at, mac, line in chained(paged(rows, ENTRY, (head.sequence,)), self._key, head.mac):
+                if any(kind in line for kind in _KINDS):  # a note may hold such a text, too
+                    entry, _ = read(line)
+                    if isinstance(entry, DECISIONS):
+                        apply(Change(((sequence, line, entry),), {}), known)
+                head = Head(sequence, charges, mac, at)
+            self._known = head, known  # a decision that was followed twice, after an interrupt, is the same
+            return known
+
+    def _anchored(self) -> tuple[Head, MemoryRows]:
+        found = self._anchor.read()
+        if found is None:
+            raise LedgerBroken("The anchor of this ledger is missing.", fix=RESTORE, code="ledger-anchor-missing")
+        return found
+
+
+def refuse_changed(table: RowTable, key: str) -> NoReturn:
+    """Refuse a row that does not say what was decided."""
+    raise LedgerBroken(
+        f"This ledger was changed by another program: the table {table.name} does not say of {key!r} what was decided.",
+        fix=RESTORE,
+        code="ledger-tampered",
+        facts={"table": table.name},
+    )

@@ -1,0 +1,9 @@
+"""A table as pages declare it: what somebody typed, read with every mistake at once, and never a row of the data.
+
+Reading order:
+
+* typed — numbers, dates and lists as people write them
+* written — where the rows are, and how a CSV file is written
+* declared — unit, limits and columns, from a form to a section of the study file
+* told — a declaration in words
+"""
