@@ -14,9 +14,16 @@ import pytest
 from curador.ledger.book import Book
 from curador.ledger.entries import Clock, now
 from curador.ledger.opening import open_ledger
+from curador.ledger.stores import file_queue
 
 Opener = Callable[..., Book]
 """Opens one and the same ledger, again and again."""
+
+
+@pytest.fixture(autouse=True)
+def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However slow a machine is, nobody goes on out of turn; what happens if one does is in test_stopped."""
+    monkeypatch.setattr(file_queue, "TURN", 600)
 
 
 @pytest.fixture

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
+from threading import Thread
+from typing import Any
 
 import pytest
 
 from curador.accounting.events import PureLoss
-from curador.errors import LedgerBroken
+from curador.errors import LedgerBroken, LedgerFailed
 from curador.ledger.access import Access
 from curador.ledger.anchor.decided import AS_STORED
 from curador.ledger.book import Book
+from curador.ledger.contract import Ledger
 from curador.ledger.opening import open_ledger
 from curador.privacy import PureDP
 from tests.ledger.conftest import Opener
@@ -151,3 +155,54 @@ def test_what_begins_lasts_where_a_clock_was_ahead(opener: Opener) -> None:
     found = ledger.access(TOKEN)
     assert found is not None
     assert not found.ended
+
+
+def test_what_was_never_committed_is_not_believed(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A shared transaction fails at its commit, after a part of it has looked at the tokens."""
+    ledger, other = open_ledger(file), open_ledger(file)
+    store: Any = ledger._store
+    commit, failed = store._commit, list[int]()
+
+    def fail_once() -> None:
+        if not failed:
+            failed.append(1)
+            raise sqlite3.OperationalError("database or disk is full")
+        commit()
+
+    monkeypatch.setattr(store, "_commit", fail_once)
+    made = Access("ef" * 32, "auditor")
+
+    def give_and_look(book: Ledger) -> Access | None:
+        book.give_access(made)
+        return None
+
+    def spend(book: Ledger) -> None:
+        assert book.access(TOKEN) is not None
+        book.end_access(TOKEN)
+
+    said: list[str] = []
+
+    def attempt(work: Callable[[Ledger], object]) -> None:
+        try:
+            ledger.at_once(work)
+        except LedgerFailed as error:
+            said.append(error.code)
+
+    with store._group.lead:  # so that they share a transaction
+        threads = [Thread(target=attempt, args=(work,)) for work in (give_and_look, spend)]
+        for thread in threads:
+            thread.start()
+            while not any(job for job in store._group._waiting) or len(store._group._waiting) <= threads.index(thread):
+                pass
+    for thread in threads:
+        thread.join()
+    assert said == ["ledger-unavailable"] * 2
+    assert ledger.access(made.token) is None
+    other.end_access(TOKEN, because="stolen")
+    found = ledger.access(TOKEN)
+    assert found is not None
+    assert found.ended
+    other.give_access(made)
+    assert ledger.access(made.token) == made
+    for book in (ledger, other):
+        book.close()

@@ -14,7 +14,7 @@ from typing import NoReturn
 from curador.errors import LedgerBroken
 from curador.forks import after_fork
 from curador.ledger.anchor.log import Anchor
-from curador.ledger.anchor.summary import Change, apply, chained
+from curador.ledger.anchor.summary import Change, apply, chained, from_state, state_rows
 from curador.ledger.entries import AccessEnded, AccessGiven, Entry, Granted, Opened, Restored, Revoked, read
 from curador.ledger.stores.memory_rows import MemoryRows
 from curador.ledger.stores.rows import ENTRY, RESTORE, SCOPE, DbRow, Head, Rows, RowTable, paged
@@ -45,7 +45,8 @@ AS_STORED = Stated()
 
 class _Before(Stated):
     def __init__(self, decided: Decided, rows: Rows) -> None:
-        self._tokens = cache(partial(decided.tokens, rows))  # asked for before anything is written
+        # Asked for before anything is written here; others may have written in the same transaction, which may fail.
+        self._tokens = cache(partial(decided._at, rows, kept=False))
 
     def tokens(self, rows: Rows) -> Rows:
         return self._tokens()
@@ -75,20 +76,29 @@ class Decided(Stated):
     def before(self, rows: Rows) -> Stated:
         return _Before(self, rows)
 
-    def _at(self, rows: Rows) -> MemoryRows:
-        """What was decided up to the end of a history at least: rows of scopes and tokens, and no balances.
+    def _at(self, rows: Rows, *, kept: bool = True) -> MemoryRows:
+        """What was decided up to the end of a history: rows of scopes and tokens, and no balances.
+
+        It is ``kept`` for the next time only where all of the history is committed.
 
         Fails: LedgerBroken if an entry does not carry its seal.
         """
         with self._following:
+            if self._known is not None and not _contains(rows, self._known[0]):
+                self._known = None  # the database was put back: from the anchor on, if that is still in it
             head, known = self._known or self._anchored()
+            decisions: list[tuple[int, str, Entry]] = []
             for sequence, charges, at, mac, line in chained(paged(rows, ENTRY, (head.sequence,)), self._key, head.mac):
                 if any(kind in line for kind in _KINDS):  # a note may hold such a text, too
                     entry, _ = read(line)
                     if isinstance(entry, DECISIONS):
-                        apply(Change(((sequence, line, entry),), {}), known)
+                        decisions.append((sequence, line, entry))
                 head = Head(sequence, charges, mac, at)
-            self._known = head, known  # a decision that was followed twice, after an interrupt, is the same
+            if decisions and not kept:
+                known = from_state(state_rows(known))
+            apply(Change(tuple(decisions), {}), known)
+            if kept:
+                self._known = head, known  # a decision that was followed twice, after an interrupt, is the same
             return known
 
     def _anchored(self) -> tuple[Head, MemoryRows]:
@@ -106,3 +116,8 @@ def refuse_changed(table: RowTable, key: str) -> NoReturn:
         code="ledger-tampered",
         facts={"table": table.name},
     )
+
+
+def _contains(rows: Rows, head: Head) -> bool:
+    entry = None if head in (rows.head, Head(0, 0, head.mac)) else rows.get(ENTRY, head.sequence)
+    return head == rows.head or head.sequence == 0 or (entry is not None and bytes(entry[3]) == head.mac)

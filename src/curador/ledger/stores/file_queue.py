@@ -2,7 +2,7 @@
 
 SQLite's busy handler polls, and a waiter may starve for seconds.  Here every writer draws a ticket number, locks the
 byte with that number in a file, and waits until no lower byte is locked.  The system drops the locks of a process that
-ends; one that was stopped keeps its own, and after a while is not waited for.  Who finds nobody there may try SQLite's
+ends; one that was stopped keeps its own, and is waited for for a moment, once.  Who finds nobody there may try SQLite's
 lock at once.  Only fairness depends on this, never a balance: SQLite's own lock is taken as well.
 """
 
@@ -34,6 +34,9 @@ _ANYBODY = _range(fcntl.F_WRLCK, 0, 0)
 _NOBODY = struct.pack("h", fcntl.F_UNLCK)
 
 
+TURN = 2
+"""Seconds to wait for those before: turns take milliseconds, so that after these one of them has stopped."""
+
 LAST = 2**62
 """A number below which all tickets are: the system's locks end at twice this."""
 
@@ -56,7 +59,7 @@ class FileQueue:
 
     def __init__(self, path: Path) -> None:
         self._reopened = ReopenedFile(path, os.O_RDWR | os.O_CREAT)
-        self._file = -1
+        self._file, self._passed = -1, 0
 
     def leaving(self) -> Callable[[], object]:
         """What ends a turn, to be called first thing in ``finally``.
@@ -78,20 +81,24 @@ class FileQueue:
     def wait(self) -> int:
         """Wait for this writer's turn, which lasts until it leaves; the ticket number.
 
-        Whoever has waited for too long goes on out of turn.
+        Whoever has waited for too long goes on out of turn, and does not wait for the same ones again.
         """
         number = 0
         if _TRY is None:
             return number
         take = partial(fcntl.fcntl, self._file, _TRY)
         with suppress(TimeoutError):
-            patiently(partial(take, _DISPENSER))
+            patiently(partial(take, _DISPENSER), TURN)
             number = int.from_bytes(os.pread(self._file, 8, 0), "little") % LAST  # a damaged one costs fairness alone
-            patiently(partial(take, _range(fcntl.F_WRLCK, number + 1)))
+            patiently(partial(take, _range(fcntl.F_WRLCK, number + 1)), TURN)
             os.pwrite(self._file, (number + 1).to_bytes(8, "little"), 0)
             take(_DRAWN)
-            if number:
-                patiently(partial(take, _range(fcntl.F_RDLCK, 1, number)))  # had when all lower numbers are free
+            passed = self._passed if self._passed < number else 0  # of a file that was made anew
+            if number > passed:
+                self._passed = number  # unless they leave
+                before = _range(fcntl.F_RDLCK, 1 + passed, number - passed)  # had once all of them have left
+                patiently(partial(take, before), TURN)
+                self._passed = passed
         return number
 
     def close(self) -> None:

@@ -18,18 +18,19 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.0002, 0.002
 """Seconds between two tries; a turn lasts as long as a sync or two."""
 
 
-def patiently(attempt: Callable[[], object]) -> None:
+def patiently(attempt: Callable[[], object], seconds: float | None = None) -> None:
     """Try to take a lock, again and again while another has it.
 
-    Fails: TimeoutError after ``PATIENCE``.
+    Fails: TimeoutError after so many seconds, or ``PATIENCE``.
     """
-    pause, end = _FIRST_PAUSE, time.monotonic() + PATIENCE
+    patience = PATIENCE if seconds is None else seconds
+    pause, end = _FIRST_PAUSE, time.monotonic() + patience
     while True:
         try:
             attempt()
         except (BlockingIOError, PermissionError):  # the system says one or the other
             if time.monotonic() > end:
-                raise TimeoutError(f"another process has kept its lock for {PATIENCE} seconds") from None
+                raise TimeoutError(f"another process has kept its lock for {patience} seconds") from None
         else:
             return
         time.sleep(pause)
