@@ -46,7 +46,7 @@ TEXTS = {
     "fit-cut": "De cada unidad se aprende de {rows} filas como mucho.",
     "fit-whitened": "Se aprende por descenso blanqueado: {steps} pasos sobre {columns} columnas, cada fila recortada a {clip}.",
     "fit-sgd": "Se aprende por DP-SGD: {steps} pasos sobre {columns} columnas, cada fila recortada a {clip}.",
-    "fit-made-up": "En {rows} filas inventadas con una regla lineal, estos ajustes aciertan {noised}; sin ruido, {plain}.",
+    "fit-made-up": "Un ejemplo, no su tabla: en {rows} filas inventadas con una regla lineal, estos ajustes aciertan {noised}; sin ruido, {plain}. Con menos filas el ruido cuesta más.",
     "fit-made-up-line": "En {rows} filas inventadas, la mitad de cuya varianza es una regla lineal, estos ajustes explican {noised} de ella; sin ruido, {plain}.",
     "score-counts": "Dos conteos, de filas en que acierta y en que falla, cada uno dentro de ± {error}, el 95 % de las veces.",
     "fit-regression": "Se aprende de momentos con ruido y de {steps} pasos con ruido según los residuos sobre {columns} columnas, cada fila recortada a {clip} desviaciones.",
