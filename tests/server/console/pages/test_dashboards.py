@@ -214,3 +214,27 @@ def test_a_refusal_says_which_question_it_is_about(served: Served) -> None:
         whole = ana.post("/console/dashboards/estimate", data={**BOARD, "epsilon": "x"}).text
     assert "Question 2" in wrong
     assert "Question" not in whole
+
+
+def test_a_question_is_chosen_by_who_writes_no_sql(browser: Browser, served: Served) -> None:
+    with screen(browser, served, "ana", width=390) as seen:
+        page = seen.open("/console/dashboards")
+        page.select_option("#function-1", "mean")
+        page.select_option("#of-1", label="pay")
+        page.select_option("#by-1", label="sex")
+        page.click("button[value=build-1]")
+        assert page.input_value("#sql-1") == "SELECT sex, AVG(pay) AS mean_pay FROM people GROUP BY sex"
+        page.wait_for_selector("#estimate dd")
+        page.locator("fieldset details summary").nth(1).click()
+        page.select_option("#by-1", label="town")  # of another table
+        page.click("button[value=build-1]")
+        assert "another table" in page.inner_text("#of-1-wrong")
+        seen.look("dashboards-chosen-390")
+
+
+def test_a_mean_of_rows_is_refused_where_it_is_chosen(served: Served) -> None:
+    form = {"places": "1", "function-0": "mean", "of-0": "0.", "by-0": "", "do": "build-0"}
+    with visitor(served, "ana", **{"Accept-Language": "es"}) as ana:
+        page = ana.post("/console/dashboards", data=form).text
+        assert 'id="of-0-wrong" lang="es"' in page
+        assert ana.post("/console/dashboards", data={**form, "do": "build-x"}).status_code == 200

@@ -6,6 +6,11 @@ TEXTS = {
         "Several questions, answered together for one charge. Give each a share of the budget, or the error that it may have.",
         "Varias preguntas, respondidas juntas por un solo cargo. Dé a cada una una parte del presupuesto, o el error que puede tener.",
     ),
+    "choose": ("Choose the question instead of writing SQL", "Elegir la pregunta en vez de escribir SQL"),
+    "of": ("Of", "De"),
+    "rows-of": ("all rows of {table}", "todas las filas de {table}"),
+    "by": ("For each value of", "Por cada valor de"),
+    "write": ("Put it into the question", "Ponerlo en la pregunta"),
     "place": ("Question {n}", "Pregunta {n}"),
     "title-of": ("Title of the dashboard", "Título del tablero"),
     "title-hint": (

@@ -379,6 +379,11 @@ TEXTS = {
         "The lowest, {low}, is above the highest, {high}. Swap them.",
         "El mínimo, {low}, es mayor que el máximo, {high}. Cámbielos de lugar.",
     ),
+    "error-board-of": ("Choose what is measured, and of what.", "Elija qué se mide, y de qué."),
+    "error-board-by": (
+        "The groups are of another table. Choose a column of {table}.",
+        "Los grupos son de otra tabla. Elija una columna de {table}.",
+    ),
     "error-name-twice": (
         "Two questions are called {name}. Give one of them another short name.",
         "Dos preguntas se llaman {name}. Dé a una de ellas otro nombre corto.",
