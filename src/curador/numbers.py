@@ -20,6 +20,9 @@ LONGEST = 1000
 
 _PLAIN = 2**63
 
+MOST_TIMES = 10**100
+"""The most often that something is done."""
+
 Number = int | float | str | Fraction | Decimal
 """The types a caller may use for an exact number."""
 
@@ -85,6 +88,18 @@ def probability(x: object, name: str) -> Fraction:
     if not 0 <= value <= 1:
         raise InvalidParameter(f"{name} must lie in [0, 1], got {x}.", fix=f"Choose 0 <= {name} <= 1.")
     return value
+
+
+def times(x: object) -> int:
+    """Read how often something is done; refused where no double could hold what that comes to.
+
+    >>> times(3)
+    3
+    """
+    count = whole(x, "count")
+    if count > MOST_TIMES:
+        raise InvalidParameter("A count this large says nothing.", fix="Count at most 1e100 times.")
+    return count
 
 
 def whole(x: object, name: str, least: int = 0) -> int:

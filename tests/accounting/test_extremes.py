@@ -97,7 +97,16 @@ def test_orders_next_to_one_have_their_numbers(digits: int) -> None:
 
 
 def test_chances_of_1e_60_add_up_however_small_they_are() -> None:
-    for delta, count in (("4e-61", 10**60), ("3e-56", 10**55), ("1e-300", 10**300)):
+    for delta, count in (("4e-61", 10**60), ("3e-56", 10**55), ("1e-99", 10**99)):
         said = advanced_counted([(ApproxDP(0, float(delta)), count)], "1e-6").delta
         assert said >= -math.expm1(-float(Fraction(delta) * count)) * (1 - 1e-12)
         assert said <= float(Fraction(delta) * count) + 2e-6
+
+
+def test_counts_that_no_double_holds_are_refused() -> None:
+    for count in (10**101, 10**309):
+        with pytest.raises(InvalidParameter, match="count this large"):
+            count * cu.Laplace(1, 1).event
+        with pytest.raises(InvalidParameter, match="count this large"):
+            advanced_counted([(ApproxDP(1, 0), count)], "1e-6")
+    assert acc.epsilon(10**100 * cu.Laplace(1, "0.1").event, 1e-6, method="advanced").upper > 1e90

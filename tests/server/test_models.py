@@ -175,3 +175,11 @@ def test_the_curator_sees_how_far_a_verification_a_copy_and_an_audit_are(
         "/v1/audits/mechanism": ["audit"],
         "/v1/prepared": ["prepare"],
     }
+
+
+@pytest.mark.parametrize("steps", [10_001, "10001", 10001.0, "1e9"])
+def test_a_fit_has_a_bounded_number_of_steps_however_it_is_written(served: Served, steps: Any) -> None:
+    recipe = {**RECIPE, "model": "LogisticRegression", "settings": {"epsilon": "0.5", "delta": "1e-8", "steps": steps}}
+    with served.client("ana") as ana:
+        answer = ana.post("/v1/fit/explain", json=recipe)
+    assert (answer.status_code, answer.json()["code"]) == (422, "too-many-steps")

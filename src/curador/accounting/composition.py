@@ -17,7 +17,7 @@ from functools import singledispatch
 from curador.accounting.optimal import exact_pair
 from curador.accounting.precise import dec, digits, lost_digits
 from curador.errors import InvalidParameter
-from curador.numbers import Number, above, probability, rational, up, whole
+from curador.numbers import Number, above, probability, rational, times, up
 from curador.privacy import ApproxDP, Guarantee, Neighbors, RenyiDP, total
 
 # ---- basic -----------------------------------------------------------------------------------------------------
@@ -74,7 +74,7 @@ def advanced(each: Guarantee, count: int, slack: Number) -> ApproxDP:
     >>> advanced(PureDP(0.1), 100, 1e-6)
     ApproxDP(epsilon=6.308...)
     """
-    (eps, delta), k, slack_ = exact_pair(each), whole(count, "count"), open_chance(slack, "slack")
+    (eps, delta), k, slack_ = exact_pair(each), times(count), open_chance(slack, "slack")
     e = float(eps)
     try:
         total = above(e * math.sqrt(2 * k * log_inverse(slack_)) + k * e * math.expm1(e))
@@ -110,7 +110,7 @@ def advanced_counted(guarantees: Iterable[tuple[Guarantee, int]], slack: Number)
     >>> advanced_counted([(PureDP(0.1), 50), (PureDP(0.05), 50)], 1e-6)
     ApproxDP(epsilon=4.432..., delta=1e-06)
     """
-    parts, slack_ = [(*exact_pair(g), whole(k, "count")) for g, k in guarantees], open_chance(slack, "slack")
+    parts, slack_ = [(*exact_pair(g), times(k)) for g, k in guarantees], open_chance(slack, "slack")
     mean = math.fsum(k * float(e) * math.tanh(float(e) / 2) for e, _, k in parts)
     spread = math.sqrt(math.fsum(float(k * e * e) for e, _, k in parts))
     tail = log_inverse(slack_)

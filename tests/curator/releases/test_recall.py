@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from curador import ApproxDP, CuradorError, Curator, Publication, Release, Table
+from curador.curator.purchase import Request
 from curador.curator.releases.recall import recall
 
 SEXES = "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex HAVING n > 0 ORDER BY n"
@@ -84,3 +86,26 @@ def test_whoever_pays_for_what_another_bought_sees_it_in_their_own_words(curator
     assert isinstance(shown, Publication)
     assert list(shown) == ["a", "b"]
     assert "Who is there" not in str(shown.to_dict())
+
+
+def test_how_well_rows_fit_is_shown_again_as_it_was(curator: Curator) -> None:
+    asked = curator.quality("people", epsilon="0.5")
+    expected = asked.to_dict()["questions"]["sex"]["expected"][0]["error"]
+    bought = curator.buy_quality(asked, Request())
+    found = single(recall(curator, bought.charge))
+    assert (found.columns, found.intervals, found.guarantee) == (bought.columns, bought.intervals, bought.guarantee)
+    low, high = found.interval("fits")
+    assert abs((high - low) / 2 - expected) <= 1.5  # what was said before it was paid
+    assert single(recall(curator, bought.charge, confidence=0.8)).interval("fits")[0] > low
+    assert recall(curator, bought.charge, "ana") is None
+    assert len(curator.history()) == 1
+
+
+def test_how_well_rows_fitted_another_declaration_is_not_shown(curator: Curator, tmp_path: Path) -> None:
+    bought = curator.buy_quality(curator.quality("people", epsilon="0.5"), Request())
+    columns = {**COLUMNS, "hours": {"type": "integer", "bounds": [0, 99]}}
+    other = {"people": Table(str(tmp_path / "people.csv"), columns=columns)}
+    with closing(Curator(other, budget=ApproxDP(20, 1e-4), ledger=curator.ledger)) as changed:
+        with pytest.raises(CuradorError) as refused:
+            recall(changed, bought.charge)
+        assert refused.value.code == "not-recalled"

@@ -11,7 +11,7 @@ import pytest
 
 from curador.curator.curator import Curator
 from curador.curator.releases.publication import Publication
-from curador.errors import InvalidParameter
+from curador.errors import InvalidParameter, QuestionRefused
 from curador.privacy import ZCDP, Guarantee, PureDP
 from curador.query.answer.noise import noise
 from curador.query.answer.postprocess import answered, answered_together
@@ -304,3 +304,21 @@ def test_only_what_adds_up_is_added_up(aggregate: str) -> None:
     assert parts == pytest.approx([ALONE[aggregate] / half] * 2, rel=0.02, abs=1)
     if half == 2:
         assert sum(parts) == whole
+
+
+def deviations(outputs: int, column: str = "age") -> str:
+    return ", ".join(f"STDDEV({column} * {i + 2}) AS v{i}" for i in range(outputs))
+
+
+def test_what_is_free_is_bounded(curator: Curator) -> None:
+    """An error takes milliseconds, and grouping sets, outputs and tables multiply: a short text would take hours."""
+    few = f"SELECT sex, edu, {deviations(8)} FROM t GROUP BY CUBE (sex, edu)"
+    assert curator.plan(few, epsilon=1)
+    with pytest.raises(QuestionRefused, match="too many together"):
+        curator.plan(f"SELECT sex, edu, {deviations(65)} FROM t GROUP BY CUBE (sex, edu)", epsilon=1)
+    with pytest.raises(QuestionRefused, match="too many outputs together"):
+        curator.batch({f"q{i}": few for i in range(65)}, epsilon=1)
+    tables = {f"q{i}": f"SELECT {deviations(8)}, COUNT(*) AS n FROM t" for i in range(15)}
+    assert set(families(curator.batch(tables, epsilon=1).plans)[1].values()) == set()
+    many = {f"q{i}": f"SELECT {deviations(8)}, COUNT(*) AS n FROM t" for i in range(16)}
+    assert set(families(curator.batch(many, epsilon=1).plans)[1].values()) == {"apart-large"}

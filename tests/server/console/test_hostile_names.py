@@ -126,6 +126,23 @@ def test_no_page_runs_a_name(served: Served, language: str) -> None:
         seen["ask"] = client.get("/console/ask", params={"table": EVIL, "epsilon": EVIL[:60], "delta": EVIL[:60]})
         seen["sql"] = client.get("/console/ask", params={"sql": f"SELECT COUNT({EVIL}) FROM people"})
         seen["named"] = client.get("/console/releases/1", params={"name-0": EVIL, "name-1": f"{EVIL}2", "sort": EVIL})
+        for page in ("fit", "change", "withdraw"):
+            seen[page] = client.get(f"/console/tables/{page}", params={"table": EVIL})
+        table = {
+            "table": EVIL,
+            "source": "visits.csv",
+            "header": "yes",
+            "unit": "row",
+            "type-0": "integer",
+            "of-1": EVIL,
+        }
+        seen["changed"] = client.post("/console/tables/change", data={**table, "type-1": "text", "step": "check"})
+        seen["mistaken"] = client.post("/console/tables/change", data={**table, "keys-0": EVIL, "low-0": EVIL[:30]})
+        bought = client.post(
+            "/console/tables/fit", data={"table": EVIL, "column-1": "yes", "epsilon": "1", "do": "pay"}
+        )
+        seen["fitted"] = client.get(bought.headers["location"])
+        seen["upload"] = client.get("/console/tables", params={"withdrawn": EVIL})
         seen["board"] = client.post("/console/dashboards", data=board)
         seen["filter"] = client.get("/console/ledger", params={"who": EVIL, "table": EVIL})
     assert len(handles) == 3
@@ -134,7 +151,16 @@ def test_no_page_runs_a_name(served: Served, language: str) -> None:
         if "text/html" in answer.headers.get("content-type", ""):
             assert EVIL not in answer.text, path
             assert path.endswith("/report") or runs(answer.text) == [], path
-    for path in ("/console/overview", "/console/tables", "/console/ask", "/console/releases/1", "/console/releases/2"):
+    own = ("fit", "change", "withdraw", "changed", "fitted")
+    for path in (
+        "/console/overview",
+        "/console/tables",
+        "/console/ask",
+        "/console/releases/1",
+        "/console/releases/2",
+        *own,
+    ):
+        assert seen[path].status_code == 200, path
         assert "onerror=alert(2)&gt;" in seen[path].text, path  # it is there, as text
 
 

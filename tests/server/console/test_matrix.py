@@ -33,6 +33,10 @@ MATRIX: dict[tuple[str, str], tuple[set[str | None], dict[str, Any] | None]] = {
     ("POST", "/console/password"): (EVERYBODY - {None}, {"old": "nothing"}),
     ("GET", "/console/tables/new"): ({"curator"}, None),
     ("POST", "/console/tables/new"): ({"curator"}, {"source": "nothing.csv"}),
+    ("GET", "/console/tables/change"): ({"curator"}, None),
+    ("POST", "/console/tables/change"): ({"curator"}, {"table": "nothing"}),
+    ("GET", "/console/tables/withdraw"): ({"curator"}, None),
+    ("POST", "/console/tables/withdraw"): ({"curator"}, {"table": "nothing"}),
     ("POST", "/console/tables/upload"): ({"curator"}, {"a": "nothing"}),
     ("POST", "/console/preferences"): (EVERYBODY, {"theme": "dark"}),
 }

@@ -69,6 +69,66 @@ def test_a_table_is_brought_step_by_step(browser: Browser, bringing: Served) -> 
             page.wait_for_selector("#estimate dd")
 
 
+def test_only_fields_that_a_type_has_are_shown_and_enter_goes_on(browser: Browser, bringing: Served) -> None:
+    with screen(browser, bringing, "curator") as seen:
+        page = seen.open(NEW)
+        page.fill("#source", "stays.parquet")
+        assert not page.is_visible("#csv-written")
+        page.fill("#source", "stays.csv")
+        assert not page.is_visible("#names")
+        page.select_option("#header", "no")
+        assert page.is_visible("#names")
+        page.select_option("#header", "yes")
+        page.locator("#source").press("Enter")
+        page.wait_for_selector("#unit")
+        shown = {
+            "": "",
+            "integer": "low keys",
+            "real": "low",
+            "boolean": "",
+            "text": "keys",
+            "date": "low",
+            "timestamp": "low",
+        }
+        for kind, fields in shown.items():
+            page.select_option("#type-1", kind)
+            found = [field for field in ("low", "keys") if page.is_visible(f"#{field}-1")]
+            assert found == fields.split(), kind
+        page.select_option("#type-1", "date")
+        assert page.get_attribute("#low-1", "type") == "date"
+        page.select_option("#type-1", "text")
+        page.fill("#keys-1", "a; b, c")
+        assert page.locator(".chip.unclear").count() == 1
+        page.fill("#keys-1", "a; b c")
+        assert page.locator(".listed .chip").all_inner_texts() == ["a", "b c"]
+        page.select_option("#unit", "row")
+        assert not page.is_visible("#groups")
+        page.select_option("#unit", "=who")
+        assert page.is_visible("#groups")
+        page.locator("#rows").press("Enter")  # checks all of it, and does not read the columns again
+        page.wait_for_selector("#mistakes")
+        assert page.evaluate("document.activeElement.id") == "mistakes"
+        page.locator("#mistakes a").first.press("Enter")
+        assert page.evaluate("location.hash") == "#groups"
+
+
+def test_without_a_script_a_table_is_declared_too(browser: Browser, bringing: Served) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    context.add_cookies([{"name": SESSION, "value": session_of(bringing, "curator"), "url": bringing.url}])
+    page = context.new_page()
+    page.goto(bringing.url + NEW)
+    page.fill("#source", "stays.csv")
+    page.select_option("#header", "yes")
+    page.click("button[value=columns]")
+    page.select_option("#unit", "row")
+    page.select_option("#type-2", "text")
+    page.fill("#keys-2", "north\nsouth")
+    page.click("button[value=check]:not(.unseen)")
+    page.click("button[value=write]")
+    assert "stays is declared" in page.inner_text("main")
+    context.close()
+
+
 def test_what_is_written_opens_with_the_table(bringing: Served) -> None:
     before = bringing.study.read_text()
     with visitor(bringing, "curator") as client:

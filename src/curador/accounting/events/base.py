@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import ClassVar
 
 from curador.errors import InvalidParameter
-from curador.numbers import probability, set_fields, whole
+from curador.numbers import probability, set_fields, times
 from curador.privacy import Neighbors
 
 KINDS: dict[str, type[Event]] = {}
@@ -56,7 +56,7 @@ class Event:
     def __mul__(self, count: int) -> Event:
         from curador.accounting.events.made import Composed
 
-        return Composed.of((self, whole(count, "count")))
+        return Composed.of((self, times(count)))
 
     __rmul__ = __mul__
 

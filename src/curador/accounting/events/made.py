@@ -19,7 +19,7 @@ from curador.accounting.events.base import (
     too_deep,
 )
 from curador.errors import InvalidParameter
-from curador.numbers import set_fields, whole
+from curador.numbers import set_fields, times, whole
 from curador.privacy import Neighbors
 
 
@@ -148,7 +148,7 @@ class Composed(Event, kind="composed"):
         It is made when ``parts`` is first read, so that n additions are no more work than one sum of n.
         """
         made = cls.__new__(cls)
-        terms = [(e, n) for e, c in parts if (n := whole(c, "count")) and not as_event(e).empty]
+        terms = [(e, n) for e, c in parts if (n := times(c)) and not as_event(e).empty]
         # A composition inside is taken apart, not nested.
         inner = max((e.depth - isinstance(e, Composed) for e, _ in terms), default=0)
         set_checked(made, _terms=terms, neighbors=common_neighbors(e for e, _ in terms), depth=1 + inner)

@@ -39,6 +39,9 @@ MOST_TIGHT = 256
 LONGEST_WORDS = 8000
 """Characters of the words for readers that are kept with the charge."""
 
+MOST_OUTPUTS = 16_384
+"""The most outputs of a batch, over all grouping sets, as so many counts: each has an error to be worked out, free."""
+
 
 @dataclass(frozen=True, repr=False)
 class Batch:
@@ -67,6 +70,12 @@ class Batch:
         if len({plan.neighbors for plan in self.plans.values()}) > 1:
             raise QuestionRefused(
                 "The tables of this batch are about different neighbours.", fix="Publish them in batches of their own."
+            )
+        if sum(plan.checked.work for plan in self.plans.values()) > MOST_OUTPUTS:
+            raise QuestionRefused(
+                "These questions have too many outputs together.",
+                fix="Publish them in several batches; variances and correlations count as eight outputs.",
+                code="too-many-outputs",
             )
         set_fields(self, plans=MappingProxyType(dict(self.plans)))
 
@@ -216,11 +225,17 @@ class Batch:
 
     def expected(self, name: str) -> list[dict[str, Any]]:
         """The error to expect of a question's outputs, as facts, once its numbers are made to agree with others'."""
-        plan = self.plans[name]
-        for family in self._families[0]:
-            if name in family.adjusted:
-                return expected_facts(plan.expected_by(family.laws(name, plan.laws)))
-        return list(plan.facts["expected"])
+        return list(self._expected[name])
+
+    @cached_property
+    def _expected(self) -> dict[str, list[dict[str, Any]]]:
+        adjusted = {name: family for family in self._families[0] for name in family.adjusted}
+        return {
+            name: expected_facts(plan.expected_by(adjusted[name].laws(name, plan.laws)))
+            if name in adjusted
+            else plan.facts["expected"]
+            for name, plan in self.plans.items()
+        }
 
     def presented(self, bought: Bought, *, rehearsal: bool, language: str) -> dict[str, Release]:
         """The releases of its questions, from what was bought."""

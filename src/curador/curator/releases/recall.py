@@ -12,6 +12,7 @@ from curador.curator.purchases.batch import Batch
 from curador.curator.releases.notes import bought_remarks
 from curador.curator.releases.publication import Publication
 from curador.curator.releases.release import Release, present
+from curador.curator.study.quality import Quality, presented
 from curador.errors import CuradorError, InvalidParameter
 from curador.ledger.contract import Charge
 from curador.privacy import guarantee_from_json
@@ -53,6 +54,8 @@ def recall(
     found = _made_again(curator, bought.charge.note, confidence, order, names)
     if found is None:
         raise not_recalled(charge)
+    if isinstance(found, Quality):
+        return curator.sealed(presented(found, bought, False, shown))
     if isinstance(found, Plan):
         return curator.sealed(present(found, bought, rehearsal=False, language=shown))
     releases = {
@@ -65,7 +68,9 @@ def recall(
 
 def renamable_columns(release: Release) -> tuple[str, ...]:
     """The columns of a release that can be shown under another name."""
-    return renamable(Question.from_json(release.question)) if release.question else ()
+    if not release.question or "quality" in release.question:
+        return ()
+    return renamable(Question.from_json(release.question))
 
 
 def bought_by(curator: Curator, charge: str, analyst: str | None = None) -> Bought | None:
@@ -116,6 +121,8 @@ def _made_again(
     each = {name: budgets.get(name, budgets.get("")) for name in asked}  # one for all, where they are equal
     if None in each.values():
         return None
+    if note.get("quality") in curator.tables:
+        return _quality_again(curator, note, each, confidence)
     questions = {n: renamed(_sorted(asked[n], order.get(n)), names.get(n, NOTHING)) for n in asked}
     for noise in NOISES:
         try:
@@ -126,6 +133,19 @@ def _made_again(
         except CuradorError:  # declared otherwise now, or not with this noise
             continue
     return None
+
+
+def _quality_again(
+    curator: Curator, note: Mapping[str, Any], each: Mapping[str, Any], confidence: float
+) -> Quality | None:
+    """How well a table's rows fit: not the questions of the record, which are asked of other declarations."""
+    try:
+        order = [name for name in note["batch"]["order"] if name in each]
+        budgets = {name: guarantee_from_json(each[name]) for name in order}
+        made = curator.quality_again(note["quality"], budgets, confidence)
+        return made if is_what_was_bought(curator, made, note) else None
+    except (CuradorError, KeyError, TypeError):  # declared otherwise now, or not a record of ours
+        return None
 
 
 def is_what_was_bought(curator: Curator, made: Purchase, note: Mapping[str, Any]) -> bool:

@@ -18,11 +18,13 @@ from curador.curator.purchases.batch import Batch, split
 from curador.curator.releases.release import Release, present
 from curador.errors import InvalidParameter, QuestionRefused
 from curador.numbers import Number
+from curador.privacy import Guarantee
 from curador.query.aggregates.counts import count
 from curador.query.ask.question import Group, Output, Question
 from curador.query.language import expressions as ex
 from curador.query.plan.budget import budget_of
 from curador.query.plan.checked import check
+from curador.query.plan.plan import Plan
 from curador.query.plan.planner import Planner
 from curador.query.tables.columns import WIDEST, Column, Key, Kind, day_of, moment_of
 from curador.query.tables.names import suggestion
@@ -47,7 +49,8 @@ class Quality(Batch):
 
     @property
     def note(self) -> Mapping[str, object]:
-        return {**super().note, "text": f"quality of {', '.join(self.tables)}: {', '.join(self.plans)}"}
+        text = f"quality of {', '.join(self.tables)}: {', '.join(self.plans)}"
+        return {**super().note, "text": text, "quality": self.tables[0]}
 
 
 class QualityHolder:
@@ -93,6 +96,20 @@ class QualityHolder:
                 raise InvalidParameter(f"{name!r} is not a column that has a quality.", fix=suggestion(name, others))
             if len(known[name] or ()) > MOST_KEYS:
                 raise QuestionRefused(f"{name!r} has more than {MOST_KEYS} keys.", fix="Ask about other columns.")
+        plans = split(self._of_states(table, asked, confidence), budget_of(epsilon, delta, rho))
+        return self._quality(table, plans)
+
+    def quality_again(self, table: str, budgets: Mapping[str, Guarantee], confidence: float) -> Quality:
+        """The same question planned again, from what was paid for each column."""
+        planners = self._of_states(table, [name for name in budgets if name in self.tables[table].columns], confidence)
+        return self._quality(table, {name: planner.plan(budgets[name]) for name, planner in planners.items()})
+
+    def _quality(self, table: str, plans: Mapping[str, Plan]) -> Quality:
+        return Quality(plans, held=self.tables, words={"title": f"quality of {table}"}, adjust=False)
+
+    def _of_states(self, table: str, asked: Iterable[str], confidence: float) -> dict[str, Planner]:
+        declared = self.tables[table]
+        known = _lists(declared)
         read = {name: _unbounded(column) for name, column in declared.columns.items()}
         tables = {**self.tables, table: replace(declared, columns=read, trees={})}
         planners = {}
@@ -100,16 +117,16 @@ class QualityHolder:
             state = Group("state", _state(name, declared.columns[name], known[name]))
             question = Question(table, (Output("n", count()),), group_by=(state,))
             planners[name] = Planner(check(question, tables, self._public_rows), confidence=confidence)
-        plans = split(planners, budget_of(epsilon, delta, rho))
-        return Quality(plans, held=self.tables, words={"title": f"quality of {table}"})
+        return planners
 
     def buy_quality(self, asked: Quality, request: Request, language: str | None = None) -> Release:
         """Buy the question, and show one row for each column."""
         shown = checked_language(language or self.language)  # refused before anything is charged
-        return self.sealed(_presented(asked, self.buy(asked, request), self._made_up is not None, shown))
+        return self.sealed(presented(asked, self.buy(asked, request), self._made_up is not None, shown))
 
 
-def _presented(asked: Quality, bought: Bought, rehearsal: bool, language: str) -> Release:
+def presented(asked: Quality, bought: Bought, rehearsal: bool, language: str) -> Release:
+    """What was bought, one row for each column."""
     measured = asked.measurements(bought.measurement)
     each = {
         name: present(plan, replace(bought, measurement=measured[name]), rehearsal=rehearsal, language=language)

@@ -181,7 +181,8 @@ class Function(ABC):
     ``by_rows`` marks an error that depends on how many rows are behind the answer, ``centres`` a function that
     measures centred sums (so that a sum of the same column shares them), ``alone`` one that stands alone in a question.
     ``keeps_kind`` marks one whose answers are values of the column, so that those of dates are dates, ``pairs`` one of
-    two columns, ``by_answers`` an error that depends on the answers: none is expected.
+    two columns, ``by_answers`` an error that depends on the answers: none is expected.  ``work`` is how long its error
+    takes to work out, beside that of a count.
     """
 
     name: ClassVar[str]
@@ -194,6 +195,7 @@ class Function(ABC):
     keeps_kind: ClassVar[bool] = False
     pairs: ClassVar[bool] = False
     by_answers: ClassVar[bool] = False
+    work: ClassVar[int] = 1
 
     def takes(self, parameters: tuple[Fraction, ...]) -> bool:
         """Whether these are parameters that it has; questions come as JSON too, from whoever writes it."""

@@ -124,6 +124,7 @@ class VarianceFunction(Function):
 
     name = "variance"
     numeric = needs_bounds = by_rows = centres = True
+    work = 8
 
     def takes(self, parameters: tuple[Fraction, ...]) -> bool:
         return is_yes_or_no(parameters)

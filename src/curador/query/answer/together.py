@@ -25,6 +25,9 @@ from curador.query.plan.identity import text_of
 from curador.query.plan.plan import Plan
 from curador.query.plan.steps import Noised
 
+MOST_NUMBERS = 16_384
+"""The most numbers (as so many counts), times tables, that are made to agree: it is free, and takes time for each."""
+
 
 @dataclass(frozen=True)
 class Family:
@@ -66,8 +69,12 @@ class Family:
 
     @property
     def small(self) -> bool:
-        """Whether it can be fitted: what that takes grows with the parts of all its tables."""
-        return few_parts(self._of(one) for name in self.plans for one in self._sets(name))
+        """Whether it can be fitted: what that takes grows with the parts of all its tables, and with their numbers.
+
+        Each number is then a sum of noises of all tables.
+        """
+        numbers = sum(plan.checked.work for plan in self.plans.values()) * len(self.plans)
+        return numbers <= MOST_NUMBERS and few_parts(self._of(one) for name in self.plans for one in self._sets(name))
 
     def _groups(self, name: str, step: Noised) -> Sequence[Expr]:
         """What a table is grouped by, in the order of its plan."""

@@ -67,6 +67,12 @@ class Checked:
         return self.rows.tables
 
     @property
+    def work(self) -> int:
+        """How many errors there are to work out, as so many of counts: for each output and each grouping set."""
+        each = sum(function_named(o.aggregate.function).work for o in self.question.aggregates)
+        return max(1, len(self.question.sets)) * each
+
+    @property
     def scope(self) -> Scope:
         """The columns of its rows, and their types."""
         return self.rows.scope
@@ -134,6 +140,12 @@ def check(question: Question, tables: Mapping[str, Table], public_rows: PublicRo
         raise QuestionRefused("A row is in one group, once: nothing to bound.", fix="Leave bounded() out.")
     question = _resolved_after(question, groups, columns)
     found = Checked(question, rows, groups, columns, keys)
+    if question.sets and found.work > MOST_WORK:
+        raise QuestionRefused(
+            f"These are {len(question.sets)} grouping sets of {len(question.aggregates)} outputs, too many together.",
+            fix="Ask for fewer at a time; variances and correlations count as eight.",
+            code="too-many-outputs",
+        )
     if question.having is not None or question.derived:
         _check_after(question, found.kinds)
     return found
@@ -262,12 +274,9 @@ def _measured(name: str, what: Aggregate, scope: Scope) -> Type | None:
     function = function_named(what.function)
     t = function.typed(what.column, scope)
     if function.numeric and not t.kind.numeric:
-        raise QuestionRefused(
-            f"{name!r} is a {what.function} of {shortened(what.column)}, which is of type {t.kind}.",
-            fix=_INSTEAD[t.kind],
-            code="wrong-type",
-            facts={"function": what.function, "column": shortened(what.column), "type": str(t.kind)},
-        )
+        said = f"{name!r} is a {what.function} of {shortened(what.column)}, which is of type {t.kind}."
+        facts = {"function": what.function, "column": shortened(what.column), "type": str(t.kind)}
+        raise QuestionRefused(said, fix=_INSTEAD[t.kind], code="wrong-type", facts=facts)
     function.refuse(name, what, t)
     return t
 
@@ -311,12 +320,7 @@ def _listed(
 ) -> Sequence[Sequence[object]]:
     table = table_of(name, tables)
     if not table.public or reader is None:
-        raise QuestionRefused(
-            f"{name!r} is not a public table to read keys from.",
-            fix="List the keys.",
-            code="keys-not-public",
-            facts={"table": name},
-        )
+        raise QuestionRefused(f"{name!r} is not a public table to read keys from.", fix="List the keys.")
     for column, kind in zip(columns, kinds, strict=True):
         if column not in table.columns:
             raise QuestionRefused(f"{name!r} has no column {column!r}.", fix=suggestion(column, table.columns))
@@ -349,12 +353,8 @@ def _product(order: list[str], lists: _Lists) -> tuple[tuple[Key, ...], ...]:
     for _, rows in lists:
         size *= len(rows)
     if size > MOST_PUBLIC_GROUPS:
-        raise QuestionRefused(
-            f"The public keys multiply to {size} groups; the most is {MOST_PUBLIC_GROUPS}.",
-            fix="Group by fewer columns.",
-            code="too-many-groups",
-            facts={"n": size, "most": MOST_PUBLIC_GROUPS},
-        )
+        what, facts = f"The public keys multiply to {size} groups; the most is {MOST_PUBLIC_GROUPS}.", {"n": size}
+        raise QuestionRefused(what, fix="Group by fewer columns.", code="too-many-groups", facts=facts)
     # Lists in the order of the groups they begin with, so that the first group varies slowest.
     lists = sorted(lists, key=lambda one: min(order.index(name) for name in one[0]))
     names_of = [name for columns, _ in lists for name in columns]
@@ -362,6 +362,10 @@ def _product(order: list[str], lists: _Lists) -> tuple[tuple[Key, ...], ...]:
     rows_of = (sum(choice, ()) for choice in product(*(rows for _, rows in lists)))
     return tuple(tuple(row[i] for i in where) for row in rows_of)
 
+
+MOST_WORK = 2048
+"""The most errors over grouping sets that are worked out for one question; planning is free, and takes milliseconds for
+each that is not a count's."""
 
 ADDED_UP = ("count", "count_distinct", "sum", "mean", "variance", "std")
 """Aggregates whose measures of a total are the sums of those of its parts."""

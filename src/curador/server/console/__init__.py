@@ -14,6 +14,7 @@ Reading order:
 * uploading — a file of rows that a curator brings
 * declaring — a table as pages declare it
 * wizard — a table, declared step by step
+* changing — a declared table, changed or withdrawn
 * playground — lessons, which read no data
 * warming — what first views wait for, made at the start
 * app — all of it together

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
 from curador.errors import CuradorError
-from curador.server.console import sign, static, uploading, wizard
+from curador.server.console import changing, sign, static, uploading, wizard
 from curador.server.console.navigation import routers
 from curador.server.console.visit import OVERVIEW, visiting
 from curador.server.gate.guard import CONSOLE
@@ -26,7 +26,15 @@ async def front() -> Response:
     return RedirectResponse(OVERVIEW, 303)
 
 
-CONSOLE_ROUTERS = (doors, static.router, sign.router, wizard.router, uploading.router, *routers().values())
+CONSOLE_ROUTERS = (
+    doors,
+    static.router,
+    sign.router,
+    wizard.router,
+    changing.router,
+    uploading.router,
+    *routers().values(),
+)
 
 
 def refusal_page(scope: Any, error: CuradorError, headers: Mapping[str, str]) -> Response:

@@ -2,8 +2,8 @@
 
 Nothing of it is looked at here: a table is declared from it by the steps of the wizard, which say what they read.
 
-Guarantee: only a curator's own page sends one; its name is made safe, no file is replaced, nobody but the server's
-account may read it, and what does not come whole is removed.
+Guarantee: only a curator's own page sends one; its name is made safe, and numbered where it is taken: no file is
+replaced.  Nobody but the server's account may read it, and what does not come whole is removed.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -36,6 +35,9 @@ FOLDER = "uploads"
 
 ENDINGS = (".csv", ".csv.gz", ".parquet")
 LONGEST_NAME = 100
+MOST_ALIKE = 1000
+"""Files of one name, which are numbered."""
+
 PIECE = 1 << 20
 """Bytes that are written at a time."""
 
@@ -47,7 +49,7 @@ async def upload(visit: Visiting, caller: Holder) -> Response:
     if study is None:
         raise refused("This study has no file.", "Declare the table where the curator is made.", "no-study-file")
     name = safe_name(unquote(visit.request.headers.get("x-file-name", "")))
-    _refuse_declared(name, visit.serving.curator.tables)
+    declared = named_after(name) if named_after(name) in visit.serving.curator.tables else ""
     arriving = Arriving(study.parent / FOLDER, name)
     await visit.serving.work(arriving.begin)
     whole = False
@@ -63,7 +65,8 @@ async def upload(visit: Visiting, caller: Holder) -> Response:
     finally:
         if not whole:
             await visit.serving.work(arriving.drop)
-    return JSONResponse({"source": f"{FOLDER}/{name}", "bytes": arriving.size}, 201, headers=HEADERS)
+    made = {"source": f"{FOLDER}/{arriving.kept}", "bytes": arriving.size, "declared": declared}
+    return JSONResponse(made, 201, headers=HEADERS)
 
 
 def safe_name(given: str) -> str:
@@ -93,13 +96,14 @@ def waiting_files(study: Path | None) -> list[str]:
     return [f"{FOLDER}/{one.name}" for one in found if one.name.endswith(ENDINGS) and not one.name.startswith(".")]
 
 
-def _refuse_declared(name: str, tables: Mapping[str, object]) -> None:
-    if named_after(name) in tables:
-        raise InvalidParameter(
-            "A table of this name is declared already.",
-            fix="Give the file another name: what is declared is not replaced.",
-            code="upload-declared",
-        )
+def numbered(name: str, number: int) -> str:
+    """The name of a file, or of the next one where that is taken.
+
+    >>> numbered("visits.csv.gz", 1), numbered("visits.csv.gz", 2)
+    ('visits.csv.gz', 'visits_2.csv.gz')
+    """
+    ending = next(one for one in ENDINGS if name.endswith(one))
+    return name if number == 1 else f"{name.removesuffix(ending)}_{number}{ending}"
 
 
 @dataclass
@@ -110,6 +114,7 @@ class Arriving:
     name: str
     waiting: bytearray = field(default_factory=bytearray)
     size: int = 0
+    kept: str = ""
     _file: int = -1
     _part: Path = field(init=False)
 
@@ -117,11 +122,9 @@ class Arriving:
         self._part = self.folder / f".{new_request_id()}.part"
 
     def begin(self) -> None:
-        """Make the file; refused where one of its name is there."""
+        """Make the file."""
         try:
             self.folder.mkdir(mode=0o700, exist_ok=True)
-            if (self.folder / self.name).exists():
-                raise self._there()
             self._file = os.open(self._part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         except OSError as error:
             raise self._unwritable(error) from None
@@ -137,18 +140,24 @@ class Arriving:
             raise self._unwritable(error) from None
 
     def finish(self) -> None:
-        """Give the file its name, unless another one has it by now."""
+        """Give the file its name, or the next one where another file has it: none is replaced."""
         self.write()
         if not self.size:
             raise InvalidParameter("The file is empty.", fix="Choose another one.", code="upload-empty")
         try:
             os.fsync(self._file)
-            os.link(self._part, self.folder / self.name)
-        except FileExistsError:
-            raise self._there() from None
+            self.kept = self._named()
         except OSError as error:
             raise self._unwritable(error) from None
         self.drop()
+
+    def _named(self) -> str:
+        for number in range(1, MOST_ALIKE):
+            with suppress(FileExistsError):
+                name = numbered(self.name, number)
+                os.link(self._part, self.folder / name)
+                return name
+        raise self._there()
 
     def drop(self) -> None:
         """Remove what is left under the other name."""
@@ -160,8 +169,8 @@ class Arriving:
 
     def _there(self) -> InvalidParameter:
         return InvalidParameter(
-            "A file of this name is in the folder already.",
-            fix="Give the file another name, for none is replaced; or go on with the one that is there.",
+            "Very many files of this name are in the folder already.",
+            fix="Give the file another name, for none is replaced; or go on with one that is there.",
             code="upload-there",
         )
 

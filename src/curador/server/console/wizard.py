@@ -1,4 +1,4 @@
-"""A table, declared step by step: where it is, whose rows they are, what is public about its columns; and changed.
+"""A table, declared step by step: where it is, whose rows they are, what is public about its columns.
 
 Guarantee: of a CSV file the first line is read, if it is said to name the columns, of anything else the names and types
 of columns; never a row.  What will be declared is shown in words before it is written, and a study file that would not
@@ -7,7 +7,8 @@ open with this ledger is not written.  Once it is, every process of the server s
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,11 @@ from fastapi import Response
 
 from curador import Curator
 from curador.curator.study.draft import TableDraft
-from curador.curator.study.edit import checked, rewrite, with_entry
+from curador.curator.study.edit import checked, rewrite, with_changed, with_entry
 from curador.curator.study.file import Study, read_study
 from curador.errors import CuradorError
-from curador.server.console.declaring.declared import KINDS, Around, Declared, read_declared
+from curador.server.console.declaring.declared import KINDS, LIMITS, Around, Declared, read_declared
+from curador.server.console.declaring.filled_in import by_name, kept, unit_text
 from curador.server.console.declaring.told import ToldTable, told
 from curador.server.console.declaring.typed import Mistakes, Mistyped
 from curador.server.console.declaring.written import (
@@ -60,48 +62,76 @@ class Steps:
     served: bool = False
 
 
+@dataclass(frozen=True)
+class Editing:
+    """A declared table that is changed: its section as it is, and the unit that the ledger knows it by."""
+
+    name: str
+    settings: Mapping[str, Any]
+    unit: str
+    because: str = ""
+
+
 @router.get(ADDRESS, response_class=Response)
 async def begin(visit: Visiting, caller: Holder) -> Response:
     """Where the rows are."""
     words = {"yes-words": YES_WORDS.get(visit.language, "")}
-    return await visit.serving.work(lambda: _page(visit, Filled({**BEGUN, **words}), Steps()))
+    return await visit.serving.work(lambda: form_page(visit, Filled({**BEGUN, **words}), Steps()))
 
 
 @router.post(ADDRESS, response_class=Response)
 async def go_on(visit: Visiting, caller: Holder) -> Response:
     """The next step: the columns, the declaration in words, the study file written."""
     form = await filled(visit.request)
-    return await visit.serving.work(lambda: _stepped(visit, form))
+    return await visit.serving.work(lambda: stepped(visit, form))
 
 
-def _stepped(visit: Visit, form: Filled) -> Response:
+def stepped(visit: Visit, form: Filled, editing: Editing | None = None) -> Response:
+    """The page after a step: with every mistake, or one step further."""
     wrong, found = Mistakes(), None
     try:
         study = study_of(visit)
-        found = read_source(study, form, _taken(study), wrong)
-        if found is None or form["step"] == "columns":
-            return _page(visit, form, Steps(found), wrong)
         stated = read_study(study)
-        around = around_of(stated)
+        declared = str(editing.settings["source"]) if editing else ""
+        found = read_source(study, form, set() if editing else {*stated.tables}, wrong, declared)
+        if found is not None:
+            names = [column.name for column in found.columns if column.usable]
+            form = by_name(form, names, editing.settings if editing else {})
+        if found is None or form["step"] == "columns":
+            return form_page(visit, form, Steps(found), wrong, editing=editing)
+        around = around_of(stated, editing)
         made = read_declared(form, found, read_written(form), around, wrong)
+        if editing is not None:
+            made = kept(made, editing.settings)
+            if unit_text(made.settings) != editing.unit and not editing.because:
+                wrong.say("because", "unit-reason")
         if wrong:
-            return _page(visit, form, Steps(found), wrong)
-        shown = _declared(visit, study, made, found, around, write=form["step"] == "write")
+            return form_page(visit, form, Steps(found), wrong, editing=editing)
+        shown = _declared(visit, study, made, found, around, editing, write=form["step"] == "write")
     except CuradorError as error:
-        return _page(visit, form.refused("", error), Steps(found), wrong, status_of(error))
-    return _page(visit, form, shown)
+        return form_page(visit, form.refused("", error), Steps(found), wrong, status_of(error), editing)
+    return form_page(visit, form, shown, editing=editing)
 
 
-def _page(visit: Visit, form: Filled, shown: Steps, wrong: Mistakes | None = None, status: int = 200) -> Response:
+def form_page(
+    visit: Visit,
+    form: Filled,
+    shown: Steps,
+    wrong: Mistakes | None = None,
+    status: int = 200,
+    editing: Editing | None = None,
+) -> Response:
+    """The form, with what was found out so far and what is wrong."""
     mistakes = Mistakes() if wrong is None else wrong
     columns = [] if shown.found is None else [c for c in shown.found.columns if c.usable]
     study = visit.serving.curator.study_file
-    around = Around(None, False, True) if study is None else around_of(read_study(study))
+    around = Around(None, False, True) if study is None else around_of(read_study(study), editing)
     return visit.page(
         "wizard.html",
         422 if mistakes and status == 200 else status,
         form=form,
         shown=shown,
+        editing=editing,
         wrong={place: said(visit, mistake) for place, mistake in mistakes.fields.items()},
         summary=[(place, _of(visit, place, columns), said(visit, x)) for place, x in mistakes.fields.items()],
         first=bool({*FIRST_FIELDS} & {*mistakes.fields}),
@@ -167,31 +197,59 @@ def study_of(visit: Visit) -> Path:
     return study
 
 
-def around_of(stated: Study, but: str = "") -> Around:
-    """What the other tables of a study leave to choose."""
+def around_of(stated: Study, editing: Editing | None = None) -> Around:
+    """What the study leaves to choose of a new table, or of one that is changed."""
     own = isinstance(stated.budget, Mapping)
     amounts = list(stated.budget.values()) if isinstance(stated.budget, Mapping) else [stated.budget]
-    others = [t.neighbors.value for name, t in stated.tables.items() if not t.public and name != but]
     selects = any(getattr(amount, "delta", 0) for amount in amounts)
+    if editing is not None:
+        known = editing.settings.get("contribution") or {}
+        limits = LIMITS if editing.unit == "row" else tuple(known)
+        return Around(stated.tables[editing.name].neighbors.value, False, selects, limits)
+    others = [t.neighbors.value for t in stated.tables.values() if not t.public]
     return Around(None if own or not others else others[0], own, selects)
 
 
-def _taken(study: Path) -> set[str]:
-    return {*read_study(study).tables}
-
-
-def _declared(visit: Visit, study: Path, made: Declared, found: TableDraft, around: Around, *, write: bool) -> Steps:
+def _declared(
+    visit: Visit,
+    study: Path,
+    made: Declared,
+    found: TableDraft,
+    around: Around,
+    editing: Editing | None,
+    *,
+    write: bool,
+) -> Steps:
     """The study file with the table, checked as a curator would open it; and written and served, if that is wanted."""
     was = study.read_text(encoding="utf-8-sig")
-    text = with_entry(was, ("tables", made.name), made.settings)
+    path = ("tables", made.name)
+    text = with_entry(was, path, made.settings) if editing is None else with_changed(was, path, made.settings)
     if made.budget is not None:
         text = with_entry(text, ("budget", made.name), made.budget)
     words = told(visit, made, selects=around.selects or "delta" in (made.budget or {}))
-    opens(visit, study, text, known=write)
     if not write:
+        opens(visit, study, text, known=False)
         return Steps(found, words, text)
-    rewrite(study, was, text)
+    with _redeclared(visit, made, editing):
+        opens(visit, study, text, known=True)
+        rewrite(study, was, text)
     return Steps(found, words, text, True, made.name in visit.serving.study.reopened().tables)
+
+
+@contextmanager
+def _redeclared(visit: Visit, made: Declared, editing: Editing | None) -> Iterator[None]:
+    """Let the ledger know a table by another unit, with the reason; as before, where nothing could be written."""
+    unit = unit_text(made.settings)
+    if editing is None or unit == editing.unit:
+        yield
+        return
+    ledger = visit.serving.curator.ledger
+    ledger.redeclare(made.name, unit, because=editing.because)
+    try:
+        yield
+    except CuradorError:
+        ledger.redeclare(made.name, editing.unit, because="the study file was not written")
+        raise
 
 
 def opens(visit: Visit, study: Path, text: str, *, known: bool) -> None:

@@ -13,6 +13,7 @@ from curador.curator.purchase import Request
 from curador.curator.purchases.plain import noted
 from curador.errors import CuradorError
 from curador.ledger.records import LONGEST_NOTE, bounded
+from curador.numbers import whole
 from curador.server.bodies import FitBody, RecipeBody, ScoreBody
 from curador.server.gate.refusals import not_found, refused
 from curador.server.jobs.runner import Told
@@ -50,8 +51,8 @@ def _planned(make: Callable[[], T]) -> T:
 def _recipe(body: RecipeBody) -> ModelFile:
     from curador.learn.recipe import KNOWN, recipe_from
 
-    for name in ("steps", "rounds"):
-        if isinstance(body.settings.get(name), int) and body.settings[name] > MOST_STEPS:
+    for name in ("steps", "rounds"):  # as text or with a point, they are the same number
+        if body.settings.get(name) is not None and whole(body.settings[name], name) > MOST_STEPS:
             raise refused(f"A fit has at most {MOST_STEPS:,} {name} here.", "Ask for fewer.", "too-many-steps")
     stated = body.model_dump(include=set(KNOWN), exclude_none=True)
     record = {"recipe": noted(stated)}

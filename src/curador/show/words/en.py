@@ -229,7 +229,7 @@ TEXTS = {
     "adjusted": "Adjusted by least squares, with {names}: numbers about the same rows agree in all of them, exactly. It reads only what "
     "was released, and is free; intervals are those of the adjusted numbers.",
     "adjusted-together": "Made to agree by least squares, after the noise and for free, with the errors stated: {names}.",
-    "apart-large": "Not adjusted to other tables of the same rows: together they have too many columns of groups to be fitted.",
+    "apart-large": "Not adjusted to other tables of the same rows: together they have too many numbers or columns of groups to be fitted.",
     "apart-cut": "Not adjusted to other tables of the same rows: of each unit other rows are cut for other groups, so that totals really "
     "differ.",
     "apart-null": "Not adjusted to other tables of the same rows: rows without one of the keys are left out here, so that totals really "

@@ -229,7 +229,7 @@ TEXTS = {
     "adjusted": "Ajustado por mínimos cuadrados, con {names}: los números sobre las mismas filas concuerdan en todos, exactamente. Solo "
     "lee lo publicado, y es gratis; los intervalos son los de los números ajustados.",
     "adjusted-together": "Se hacen concordar por mínimos cuadrados, después del ruido y gratis, con los errores indicados: {names}.",
-    "apart-large": "No ajustado a otras tablas de las mismas filas: juntas tienen demasiadas columnas de grupos para ajustarlas.",
+    "apart-large": "No ajustado a otras tablas de las mismas filas: juntas tienen demasiados números o columnas de grupos para ajustarlas.",
     "apart-cut": "No ajustado a otras tablas de las mismas filas: de cada unidad se cortan otras filas para otros grupos, así que los "
     "totales difieren de verdad.",
     "apart-null": "No ajustado a otras tablas de las mismas filas: aquí se dejan fuera las filas sin una de las claves, así que los "

@@ -124,6 +124,7 @@ class _PairFunction(Function):
     """A function of pairs (y, x) whose measures are sums of centred values."""
 
     numeric = needs_bounds = pairs = True
+    work = 8
     squares: ClassVar[int] = 0
     """How many sums of squares it needs: of x, of both."""
 

@@ -18,6 +18,8 @@ BOUNDED = ("integer", "real", "date", "timestamp")
 LISTED = ("integer", "text")
 """The types that have bounds in the form, and those whose values are listed; a study file may state more by hand."""
 
+LIMITS = ("groups", "rows")
+
 MOST_LIMIT = 10**6
 
 
@@ -36,12 +38,14 @@ class Around:
     """What the study around a table leaves to choose.
 
     ``neighbors`` is that of the other tables, where one budget is for all; ``own_budget`` is whether every table has
-    one; ``selects`` whether the budget pays for groups that are not listed.
+    one; ``selects`` whether the budget pays for groups that are not listed.  ``limits`` are those that must be stated
+    with an id: a table that was declared without one of them may stay so.
     """
 
     neighbors: str | None
     own_budget: bool
     selects: bool
+    limits: tuple[str, ...] = LIMITS
 
 
 def read_declared(form: Filled, found: TableDraft, how: HowWritten, around: Around, wrong: Mistakes) -> Declared:
@@ -58,8 +62,10 @@ def read_declared(form: Filled, found: TableDraft, how: HowWritten, around: Arou
     if settings["neighbors"] == "replace" and form["size"].strip():
         settings["size"] = _limit(form, "size", "size-odd", wrong, 10**15)
     if unit:
-        groups, rows = (_limit(form, place, f"{place}-needed", wrong) for place in ("groups", "rows"))
-        settings["contribution"] = {"groups": groups, "rows": rows}
+        stated = [place for place in LIMITS if place in around.limits or form[place].strip()]
+        limits = {place: _limit(form, place, f"{place}-needed", wrong) for place in stated}
+        if limits:
+            settings["contribution"] = limits
     columns = {name: _column(form, i, how, wrong) for i, name in enumerate(names) if form[f"type-{i}"]}
     if not columns:
         wrong.say("type-0", "no-column")

@@ -38,12 +38,15 @@ def told(visit: Visit, made: Declared, *, selects: bool) -> ToldTable:
     """A declaration in the visitor's language; ``selects`` where the budget pays for groups that are not listed."""
     settings = made.settings
     unit = settings["unit"]["id"] if isinstance(settings["unit"], Mapping) else settings["unit"]
-    by_id = "contribution" in settings
+    by_id = isinstance(settings["unit"], Mapping) or unit in settings["columns"]
     lines = [visit.say("tables.told-id", unit=unit) if by_id else visit.say("tables.told-row")]
-    if by_id:
-        groups, rows = (settings["contribution"][name] for name in ("groups", "rows"))
+    kept = settings.get("contribution", {})
+    if "groups" in kept:
+        groups, rows = kept["groups"], kept["rows"]
         times = groups * rows
         lines.append(visit.say("tables.told-limits", groups=f"{groups:,}", rows=f"{rows:,}", times=f"{times:,}"))
+    elif by_id:
+        lines.append(visit.say("tables.kept", rows=f"{kept['rows']:,}") if kept else visit.say("tables.kept-none"))
     if settings["neighbors"] == "replace":
         lines.append(visit.say("tables.told-replace"))
     if "size" in settings:

@@ -137,20 +137,24 @@ def _list(form: Filled, place: str, wrong: Mistakes) -> list[str]:
         return []
 
 
-def read_source(study: Path, form: Filled, taken: set[str], wrong: Mistakes) -> TableDraft | None:
-    """The names of columns, and their types where the source declares them; None where something is wrong."""
+def read_source(study: Path, form: Filled, taken: set[str], wrong: Mistakes, declared: str = "") -> TableDraft | None:
+    """The names of columns, and their types where the source declares them; None where something is wrong.
+
+    A file that a form names is below the study's folder; one that the study has ``declared`` may be elsewhere, or be
+    several by a pattern.
+    """
     given = form["source"].strip()
     root = study.parent.resolve()
     csv: dict[str, Any] | None = None
     source = given
     if not is_address(given):
         path = (root / given).resolve() if given and "\0" not in given else root
-        if not path.is_relative_to(root) or not path.is_file():
+        if (not path.is_relative_to(root) or not path.is_file()) and (not given or given != declared):
             wrong.say("source", "no-source" if given else "source-needed")
             return None
         source = str(path)
         csv = csv_settings(form, wrong) if is_csv(source) else None
-    name = _name(form, source, taken, wrong)
+    name = form["name"] if declared else _name(form, source, taken, wrong)
     if wrong:
         return None
     try:

@@ -184,8 +184,13 @@ def _shown(visit: Visit, found: Release | Publication) -> dict[str, Any]:
         "notes": list(dict.fromkeys(text for _, one in parts for text in one.notes)),
         "odds": Markup(odds(found.guarantee, tight, protects, visit.language)),
         "statement": found.statement(),
-        "asked": question_from(found.question).summary if isinstance(found, Release) and found.question else "",
+        "asked": _asked(found) if isinstance(found, Release) and found.question else "",
     }
+
+
+def _asked(found: Release) -> str:
+    """The question in short; how well a table's rows fit is several, and says what it is below."""
+    return "" if "quality" in found.question else question_from(found.question).summary
 
 
 def _again(found: Release | Publication, curator: Curator) -> str:

@@ -89,6 +89,9 @@ function build() {
   const same = now.length === shown.length && now.every((field, k) => field === shown[k]);
   for (const field of fields()) field.closest("[data-sharing]").hidden = !now.includes(field);
   if (same) return paint();
+  const [kept, come] = [now.filter((field) => shown.includes(field)), now.filter((field) => !shown.includes(field))];
+  const usual = kept.reduce((sum, field) => sum + Number(field.value), 0) / (kept.length || 1);
+  if (kept.length) for (const field of come) field.value = Math.max(Math.round(usual), 1); // as much as one of the others
   shown = now;
   split.hidden = hint.hidden = shown.length < 2;
   split.replaceChildren();

@@ -23,9 +23,10 @@ if (file) {
       ended();
       if (request.status === 201) {
         const source = document.getElementById("source");
-        source.value = JSON.parse(request.responseText).source;
+        const kept = JSON.parse(request.responseText);
+        source.value = kept.source;
         source.dispatchEvent(new Event("change"));
-        told.textContent = told.dataset.done;
+        told.textContent = kept.declared && told.dataset.declared ? told.dataset.declared : told.dataset.done;
       } else {
         told.innerHTML = request.responseText; // the server's own words, in which everything is escaped
         file.value = "";

@@ -328,9 +328,13 @@ TEXTS = {
         "This is not a CSV or Parquet file. Choose one that ends in .csv, .csv.gz or .parquet.",
         "Esto no es un archivo CSV o Parquet. Elija uno que termine en .csv, .csv.gz o .parquet.",
     ),
-    "error-upload-declared": (
-        "A table of this name is declared already, and is not replaced. Give the file another name.",
-        "Ya hay una tabla declarada con este nombre, y no se reemplaza. Dé otro nombre al archivo.",
+    "error-no-such-private-table": (
+        "There is no private table of this name any more. Choose one on the page of tables.",
+        "Ya no hay una tabla privada con este nombre. Elija una en la página de tablas.",
+    ),
+    "error-study-changed": (
+        "The study file was changed meanwhile, by somebody else or by hand. Open the page again.",
+        "El archivo del estudio cambió entretanto, por otra persona o a mano. Abra la página de nuevo.",
     ),
     "error-upload-there": (
         "A file of this name is there already, and is not replaced. Give the file another name; or go on with the one that is there: choose it below.",

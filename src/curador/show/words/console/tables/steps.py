@@ -1,52 +1,6 @@
-"""Tables: what is declared about each, in words; and the steps by which a new one is declared."""
+"""The steps by which a table is declared."""
 
 TEXTS = {
-    "title": ("Tables", "Tablas"),
-    "lead": (
-        "What is declared about each table. It was chosen without looking at the rows, and costs nothing to read.",
-        "Lo que se declara de cada tabla. Se eligió sin mirar las filas y leerlo no cuesta nada.",
-    ),
-    "none": ("No table is declared yet.", "Aún no se ha declarado ninguna tabla."),
-    "public": (
-        "A public table: it is read without noise and protects nobody.",
-        "Una tabla pública: se lee sin ruido y no protege a nadie.",
-    ),
-    "add-remove": (
-        "Protects {unit}: every answer is nearly as likely with it as without it.",
-        "Protege {unit}: toda respuesta es casi igual de probable con ello que sin ello.",
-    ),
-    "replace": (
-        "Protects {unit}: every answer is nearly as likely if it is replaced by another; the number of units is public.",
-        "Protege {unit}: toda respuesta es casi igual de probable si se reemplaza por otra; el número de unidades es público.",
-    ),
-    "unit-row": ("one row", "una fila"),
-    "unit-id": ("all rows of one value of {unit}", "todas las filas de un valor de {unit}"),
-    "size": ("Its public size is {n}.", "Su tamaño público es {n}."),
-    "kept": (
-        "Of one unit at most {rows} rows count; what is more is left out at random.",
-        "De una unidad cuentan a lo sumo {rows} filas; lo demás se omite al azar.",
-    ),
-    "kept-groups": (
-        "Of one unit at most {groups} groups count, with at most {rows} rows in each; what is more is left out at random.",
-        "De una unidad cuentan a lo sumo {groups} grupos, con a lo sumo {rows} filas en cada uno; lo demás se omite al azar.",
-    ),
-    "kept-none": (
-        "How much of one unit counts is said with each question.",
-        "Cuánto cuenta de una unidad se dice con cada pregunta.",
-    ),
-    "column": ("Column", "Columna"),
-    "type": ("Type", "Tipo"),
-    "values": ("Values", "Valores"),
-    "type-integer": ("whole number", "número entero"),
-    "type-real": ("number with decimals", "número con decimales"),
-    "type-boolean": ("yes or no", "sí o no"),
-    "type-text": ("text", "texto"),
-    "type-date": ("date", "fecha"),
-    "type-timestamp": ("date and time", "fecha y hora"),
-    "ask": ("Ask about {table}", "Preguntar sobre {table}"),
-    "learn": ("Learn a model from {table}", "Aprender un modelo de {table}"),
-    "bring": ("Bring a table", "Traer una tabla"),
-    # -- a new table, step by step
     "new-upload": ("Bring a file from this computer", "Traer un archivo de este equipo"),
     "new-no-script": (
         "Your browser runs no scripts, so a file cannot be sent from here. Let whoever runs the server copy it below the study's folder, and write its path in the field below; everything else works without scripts.",
@@ -61,6 +15,11 @@ TEXTS = {
         "The file is there. Say below how it is written, and go on.",
         "El archivo ya está. Diga abajo cómo está escrito y siga.",
     ),
+    "new-upload-declared": (
+        "The file is there, under a name of its own: a table of its name is declared already. Is it a newer version of that table? Then choose “Change” of that table instead, so that it keeps one budget.",
+        "El archivo ya está, con nombre propio: ya hay una tabla declarada con su nombre. ¿Es una versión más nueva de esa tabla? Entonces elija «Cambiar» en ella, para que conserve un solo presupuesto.",
+    ),
+    "new-because": ("Reason", "Motivo"),
     "new-upload-failed": (
         "The connection ended. Nothing was kept; choose the file again.",
         "La conexión terminó. No se guardó nada; elija el archivo de nuevo.",
@@ -128,10 +87,6 @@ TEXTS = {
     "new-words": ("Other words for yes and no", "Otras palabras para sí y no"),
     "new-yes-words": ("Also read as yes", "También se leen como sí"),
     "new-no-words": ("Also read as no", "También se leen como no"),
-    "change-unit-fixed": (
-        "Something was asked already: what its budget protects is kept in the ledger, and is not changed here.",
-        "Ya se preguntó algo: lo que protege su presupuesto está en el registro y no se cambia aquí.",
-    ),
     "new-words-hint": (
         "For columns of yes or no, such as sí; between commas. true, yes, t, y, 1 and false, no, f, n, 0 are read anyway.",
         "Para columnas de sí o no; entre comas. true, yes, t, y, 1 y false, no, f, n, 0 se leen de todos modos.",
@@ -232,8 +187,8 @@ TEXTS = {
         "El archivo del estudio tal como está ahora, para quien lee tales archivos",
     ),
     "new-write-means": (
-        "Types, bounds and values can be changed later. Once something was asked, whom the table protects cannot: that is kept in the ledger.",
-        "Los tipos, límites y valores se pueden cambiar después. Una vez que se pregunte algo, a quién protege la tabla ya no: eso queda en el registro.",
+        "Types, bounds and values can be changed later. Whom the table protects is kept in the ledger from now on: to change that takes a decision, with a reason.",
+        "Los tipos, límites y valores se pueden cambiar después. A quién protege la tabla queda desde ahora en el registro: cambiarlo requiere una decisión, con un motivo.",
     ),
     "new-write-button": ("Declare {table}", "Declarar {table}"),
     "new-written": ("{table} is declared", "{table} está declarada"),
@@ -244,162 +199,5 @@ TEXTS = {
     "new-restart": (
         "It is written in the study file, but the server could not open it by itself: whoever runs it has to start it again. Until then everything goes on as before.",
         "Está escrita en el archivo del estudio, pero el servidor no pudo abrirla por sí mismo: quien lo opera debe iniciarlo de nuevo. Hasta entonces todo sigue como antes.",
-    ),
-    # -- a declaration in words
-    "told-row": ("Protects one row: every row is another person.", "Protege una fila: cada fila es otra persona."),
-    "told-id": (
-        "Protects a person: all rows with the same {unit}.",
-        "Protege a una persona: todas las filas con el mismo {unit}.",
-    ),
-    "told-limits": (
-        "A person counts in at most {groups} groups of an answer, with at most {rows} rows in each: noise is {times} times that of one row, and rows beyond are left out.",
-        "Una persona cuenta en a lo sumo {groups} grupos de una respuesta, con a lo sumo {rows} filas en cada uno: el ruido es {times} veces el de una fila, y las filas de más se omiten.",
-    ),
-    "told-replace": ("How many people there are is public.", "Cuántas personas hay es público."),
-    "told-budget": ("Its budget is {amount}.", "Su presupuesto es {amount}."),
-    "told-bounds": ("{kind}, from {low} to {high}", "{kind}, de {low} a {high}"),
-    "told-own": ("says whose a row is", "dice de quién es una fila"),
-    "told-more": ("and {n} more", "y {n} más"),
-    "told-no-keys": (
-        "no values listed: groups are found privately",
-        "sin lista de valores: los grupos se hallan de forma privada",
-    ),
-    "told-no-keys-no-delta": (
-        "no values listed: it cannot be grouped by under this budget",
-        "sin lista de valores: con este presupuesto no se puede agrupar por ella",
-    ),
-    "told-no-bounds": (
-        "no lowest and highest: no sums, means or quantiles of it",
-        "sin mínimo ni máximo: no habrá sumas, medias ni cuantiles de ella",
-    ),
-    "told-left-out": ("Left out: {names}.", "Se dejan fuera: {names}."),
-    # -- what is wrong with a form that declares a table
-    "wrong-source-needed": (
-        "Bring a file above, or write where the rows are.",
-        "Traiga un archivo arriba o escriba dónde están las filas.",
-    ),
-    "wrong-no-source": (
-        "There is no such file below the study's folder. Bring it above, or correct its path.",
-        "No hay tal archivo debajo de la carpeta del estudio. Tráigalo arriba o corrija su ruta.",
-    ),
-    "wrong-too-many-columns": (
-        "This has more than {most} columns, too many for a form.",
-        "Tiene más de {most} columnas, demasiadas para un formulario.",
-    ),
-    "wrong-source-refused": ("This could not be opened: {what} {fix}", "No se pudo abrir: {what} {fix}"),
-    "wrong-name-odd": (
-        "A name has letters, digits and _, and begins with a letter: visits_2025.",
-        "Un nombre tiene letras, cifras y _, y empieza con una letra: visitas_2025.",
-    ),
-    "wrong-name-taken": (
-        "A table {name} is declared already: write another name here. To correct that one, choose “Change” on the page of tables.",
-        "Ya hay una tabla {name}: escriba otro nombre aquí. Para corregir aquella, elija «Cambiar» en la página de tablas.",
-    ),
-    "wrong-header-unsaid": (
-        "Does the first line name the columns? Nothing is read before you say it.",
-        "¿La primera línea nombra las columnas? No se lee nada antes de que lo diga.",
-    ),
-    "wrong-not-offered": ("Choose one of the list.", "Elija uno de la lista."),
-    "wrong-names-needed": (
-        "The first line is a row, so the columns have no names yet: write all of them here, in their order, between commas.",
-        "La primera línea es una fila, así que las columnas aún no tienen nombre: escríbalos todos aquí, en su orden, entre comas.",
-    ),
-    "wrong-csv-delimiter": (
-        "The first line is a single field with {mark} in it: choose {mark} here.",
-        "La primera línea es un solo campo que contiene {mark}: elija {mark} aquí.",
-    ),
-    "wrong-csv-encoding": (
-        "The first line is not text in these letters: choose the other ones, or save the file as “CSV UTF-8” and bring it again.",
-        "La primera línea no es texto con estas letras: elija las otras, o guarde el archivo como «CSV UTF-8» y tráigalo de nuevo.",
-    ),
-    "wrong-windows-1252": (
-        "The names of columns have characters, such as €, that Latin-1 has not. Save the file as “CSV UTF-8” and bring it again.",
-        "Los nombres de columnas tienen caracteres, como €, que Latin-1 no tiene. Guarde el archivo como «CSV UTF-8» y tráigalo de nuevo.",
-    ),
-    "wrong-csv-spaces": (
-        "The names of columns have spaces around them: choose “are dropped”.",
-        "Los nombres de columnas tienen espacios alrededor: elija «se quitan».",
-    ),
-    "wrong-csv-names": (
-        "You wrote {named} names, and the first line has {fields} fields: write all names, or check what stands between fields.",
-        "Escribió {named} nombres y la primera línea tiene {fields} campos: escríbalos todos o revise qué hay entre campos.",
-    ),
-    "wrong-csv-header": (
-        "The first line does not name each column once. If it is a row, say so; if it is a header, write the names of all columns below.",
-        "La primera línea no nombra cada columna una vez. Si es una fila, dígalo; si es un encabezado, escriba abajo los nombres de todas las columnas.",
-    ),
-    "wrong-header-like-values": (
-        "The first line looks like a row: its field {place} looks like a value. If it is a row, say so; if it is a header, write the names of all columns below.",
-        "La primera línea parece una fila: su campo {place} parece un valor. Si es una fila, dígalo; si es un encabezado, escriba abajo los nombres de todas las columnas.",
-    ),
-    "wrong-unit-unsaid": ("Whose is a row? Choose one.", "¿De quién es una fila? Elija."),
-    "wrong-groups-needed": (
-        "Write a whole number from 1 on; 1 if you are not sure.",
-        "Escriba un número entero desde 1; si no sabe, 1.",
-    ),
-    "wrong-rows-needed": (
-        "Write a whole number from 1 on: as many rows as nearly everyone has in a group.",
-        "Escriba un número entero desde 1: tantas filas como tiene casi todo el mundo en un grupo.",
-    ),
-    "wrong-size-odd": (
-        "Write a whole number from 1 on, or leave it empty.",
-        "Escriba un número entero desde 1 o déjelo vacío.",
-    ),
-    "wrong-budget-epsilon": ("Write a number above 0, such as 1.", "Escriba un número mayor que 0, como 1."),
-    "wrong-budget-delta": (
-        "Write a number between 0 and 1, such as 1e-6, or leave it empty.",
-        "Escriba un número entre 0 y 1, como 1e-6, o déjelo vacío.",
-    ),
-    "wrong-no-column": (
-        "No column is declared yet: choose what at least one of them holds.",
-        "Aún no se declara ninguna columna: elija qué contiene al menos una.",
-    ),
-    "wrong-low-too": ("Write the lowest too.", "Escriba también el mínimo."),
-    "wrong-high-too": ("Write the highest too.", "Escriba también el máximo."),
-    "wrong-bounds-swapped": (
-        "The lowest ({low}) is above the highest ({high}): swap them.",
-        "El mínimo ({low}) está por encima del máximo ({high}): cámbielos de lugar.",
-    ),
-    "wrong-bounds-equal": (
-        "Lowest and highest are the same: nothing between them could be asked.",
-        "El mínimo y el máximo son iguales: no se podría preguntar nada entre ellos.",
-    ),
-    "wrong-bounds-wide": ("This number is too large.", "Este número es demasiado grande."),
-    "wrong-not-number": (
-        "{text} is not a number: write it as 1234.5.",
-        "{text} no es un número: escríbalo como 1234.5.",
-    ),
-    "wrong-number-unclear": (
-        "Is {text} meant as {one} or as {other}? Write one of these.",
-        "¿{text} quiere decir {one} o {other}? Escriba uno de estos.",
-    ),
-    "wrong-not-whole": ("{text} is not a whole number.", "{text} no es un número entero."),
-    "wrong-not-date": ("{text} is not a date: write {right}.", "{text} no es una fecha: escriba {right}."),
-    "wrong-not-moment": (
-        "{text} is not a date and time: write {right}.",
-        "{text} no es una fecha y hora: escriba {right}.",
-    ),
-    "wrong-list-unclear": (
-        "This has commas and semicolons: write one value in each line, or use only one of them between values.",
-        "Hay comas y puntos y comas: escriba un valor por línea o use solo uno de ellos entre valores.",
-    ),
-    "wrong-list-twice": ("{text} is there twice.", "{text} está dos veces."),
-    "wrong-list-long": (
-        "Too many values, or one that is too long: at most {most}, each of 1,000 characters.",
-        "Demasiados valores, o uno demasiado largo: a lo sumo {most}, cada uno de 1.000 caracteres.",
-    ),
-    "wrong-list-odd": (
-        "{text} has a character that cannot be seen: type it again.",
-        "{text} tiene un carácter invisible: escríbalo de nuevo.",
-    ),
-    "wrong-not-latin-1": (
-        "{text} has letters that a Latin-1 file has not, so no row has it: correct it, or choose UTF-8 in part 1.",
-        "{text} tiene letras que un archivo Latin-1 no tiene, así que ninguna fila lo tiene: corríjalo o elija UTF-8 en la parte 1.",
-    ),
-    # -- how many rows fit
-    "fit-offer": ("Check how many rows fit what you declared", "Revisar cuántas filas se ajustan a lo declarado"),
-    "fit-why": (
-        "The check is a question like any other: it says its price first, and is charged. It finds columns whose values were not understood, before an answer is bought that means nothing.",
-        "La revisión es una pregunta como cualquiera: dice antes su precio y se cobra. Halla columnas cuyos valores no se entendieron, antes de comprar una respuesta que no diga nada.",
     ),
 }
