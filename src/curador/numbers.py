@@ -45,7 +45,10 @@ def rational(x: object, name: str = "number") -> Fraction:
     except (ValueError, OverflowError, ZeroDivisionError):
         pass
     raise InvalidParameter(
-        f"{name} must be a finite number, got {x!r}.", fix=f"Pass {name} as an int, float or Fraction."
+        f"{name} must be a finite number, got {x!r}.",
+        fix=f"Pass {name} as an int, float or Fraction.",
+        code="not-a-number",
+        facts={"name": name, "given": str(x)[:40]},
     )
 
 
@@ -65,7 +68,9 @@ def positive(x: object, name: str) -> Fraction:
     """Read a number exactly and refuse it unless it is above zero."""
     value = rational(x, name)
     if value <= 0:
-        raise InvalidParameter(f"{name} must be above 0, got {x}.", fix=f"Choose {name} > 0.")
+        raise InvalidParameter(
+            f"{name} must be above 0, got {x}.", fix=f"Choose {name} > 0.", code="not-positive", facts={"name": name}
+        )
     return value
 
 

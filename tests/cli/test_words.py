@@ -223,6 +223,6 @@ def test_a_refusal_is_headed_in_the_language_and_an_unknown_one_is_refused(
 
     spanish = refused("es")
     assert "\n  Qué hacer: " in spanish
-    assert "\n  Coste: " in spanish
+    assert "\n  Costo: " in spanish
     decide_language("en")
     assert refused("fr").startswith(f"There is no language 'fr'.\n  To do: Set {LANGUAGE} to en or es.\n")

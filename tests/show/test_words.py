@@ -160,3 +160,18 @@ def test_a_language_or_a_code_that_there_is_not_is_refused() -> None:
 def test_numbers_of_things() -> None:
     assert [counted("group", n, "es") for n in (1, 2)] == ["1 grupo", "2 grupos"]
     assert counted("row", 12345) == "12,345 rows"
+
+
+OTHER_SPANISH = re.compile(
+    r"\b(costes?|agreg(?:ar\w*|an?|ó|u\w*)|recuentos?|ordenador\w*|computador\w*|fichero\w*|vosotros|libro mayor)\b",
+    re.I,
+)
+"""Words of another Spanish than the one written here: costo, añadir, conteo, equipo, archivo, ustedes, registro."""
+
+
+def test_one_spanish_is_written_everywhere() -> None:
+    files = sorted((Path(__file__).parents[2] / "src" / "curador" / "show" / "words").rglob("*.py"))
+    found = {(file.name, word) for file in files for word in OTHER_SPANISH.findall(file.read_text(encoding="utf-8"))}
+    assert len(files) > 15
+    assert found == set()
+    assert OTHER_SPANISH.findall("El coste se agrega: un recuento.") == ["coste", "agrega", "recuento"]

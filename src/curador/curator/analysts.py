@@ -209,7 +209,9 @@ class Scopes(TableScopes):
         scope = self.named(name)
         name = name if name in self._private else normal(name)
         if expires is not None and expires <= datetime.now(UTC):
-            raise InvalidParameter("This budget would have ended already.", fix="Let it end on a later day.")
+            raise InvalidParameter(
+                "This budget would have ended already.", fix="Let it end on a later day.", code="ends-in-the-past ||"
+            )
         if scope not in self.ledger:
             if isinstance(more, ApproxDP) and not more.epsilon:
                 raise InvalidParameter(f"{name!r} has no budget yet, and a delta alone is none.", fix="Grant epsilon.")

@@ -315,3 +315,16 @@ def test_what_the_ledger_knows_otherwise_is_not_written(bringing: Served) -> Non
         answer = client.post(NEW, data=other)
     assert answer.status_code == 422
     assert bringing.study.read_text() == before
+
+
+@pytest.mark.parametrize(("scripts", "said"), [(True, False), (False, True)])
+def test_without_a_script_the_page_says_how_a_file_is_brought(
+    browser: Browser, bringing: Served, scripts: bool, said: bool
+) -> None:
+    context = browser.new_context(java_script_enabled=scripts, locale="en-GB")
+    context.add_cookies([{"name": SESSION, "value": session_of(bringing, "curator"), "url": bringing.url}])
+    page = context.new_page()
+    page.goto(f"{bringing.url}{NEW}")
+    assert page.locator("noscript .means").is_visible() == said
+    assert page.locator("#file-to-send").is_visible() != said
+    context.close()

@@ -406,6 +406,8 @@ def _left(budget: Guarantee, wanted: list[Guarantee]) -> Guarantee:
         raise QuestionRefused(
             f"The accuracies wanted cost {total(wanted).label} together, of {budget.label}.",
             fix="Want less accuracy, or give the batch more.",
+            code="accuracies-too-dear",
+            facts={"cost": total(wanted).to_json(), "given": budget.to_json()},
         ) from None
 
 

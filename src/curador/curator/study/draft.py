@@ -145,7 +145,9 @@ def draft(
         written = _written(where, csv) if isinstance(where, Files) and where.format == "csv" else None
         return TableDraft(table, source_text(where, Path(folder)), _columns(table, where), written)
     except OSError:
-        raise InvalidParameter("The source cannot be read.", fix="Check its path and its rights.") from None
+        raise InvalidParameter(
+            "The source cannot be read.", fix="Check its path and its rights.", code="table-unreadable"
+        ) from None
 
 
 def _written(source: Files, stated: Mapping[str, object] | None) -> CsvFormat:

@@ -49,7 +49,8 @@ def tables_from(
         try:
             found[name] = read_table(name, settings, folder)
         except InvalidParameter as error:
-            raise InvalidParameter(f"{where}, table {name!r}: {error.what}", fix=error.fix) from None
+            what, facts = f"{where}, table {name!r}: {error.what}", {"table": name, **error.facts}
+            raise InvalidParameter(what, fix=error.fix, code=error.code, facts=facts) from None
     return found
 
 

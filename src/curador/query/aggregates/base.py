@@ -55,7 +55,12 @@ class Aggregate:
 
     def __post_init__(self) -> None:
         if function_named(self.function).needs_column and self.column is None:
-            raise QuestionRefused(f"{self.function} needs a column.", fix=f"Write {self.function}('column').")
+            raise QuestionRefused(
+                f"{self.function} needs a column.",
+                fix=f"Write {self.function}('column').",
+                code="needs-column",
+                facts={"function": self.function},
+            )
         if self.column is not None and function_named(self.function).pairs != isinstance(self.column, ValuePair):
             raise QuestionRefused(f"{self.function} is of one column, or of two.", fix="Give it as many as it needs.")
         set_fields(self, parameters=tuple(rational(x, "a parameter") for x in self.parameters))
@@ -256,7 +261,12 @@ def function_named(name: str) -> Function:
         for file in FILES:
             import_module(f"curador.query.aggregates.{file}")
     if name not in _functions:
-        raise QuestionRefused(f"No aggregate is called {name!r}.", fix=suggestion(name, _functions))
+        raise QuestionRefused(
+            f"No aggregate is called {name!r}.",
+            fix=suggestion(name, _functions),
+            code="no-such-function",
+            facts={"word": name},
+        )
     return _functions[name]
 
 
@@ -290,7 +300,12 @@ def on_grid(name: str, t: Type | None) -> tuple[int, int, int]:
     assert t is not None
     ends = t.grid_bounds
     if ends is None:
-        raise QuestionRefused(f"{name!r} needs bounds.", fix="Declare them, or ask for bounds first.")
+        raise QuestionRefused(
+            f"{name!r} needs bounds.",
+            fix="Declare them, or ask for bounds first.",
+            code="needs-bounds",
+            facts={"name": name},
+        )
     return *ends, t.bits
 
 

@@ -266,7 +266,7 @@ class TableQuery:
         except QuestionRefused:
             raise
         except CuradorError as error:
-            raise QuestionRefused(error.what, fix=error.fix) from None
+            raise QuestionRefused(error.what, fix=error.fix, code=error.code, facts=error.facts) from None
 
     def _asked(self) -> Question:
         after = self._after()

@@ -220,7 +220,11 @@ class Question:
 
     def _check_outputs(self) -> None:
         if not self.aggregates:
-            raise QuestionRefused("A question needs something to measure.", fix="Add COUNT(*), or another aggregate.")
+            raise QuestionRefused(
+                "A question needs something to measure.",
+                fix="Add COUNT(*), or another aggregate.",
+                code="nothing-measured",
+            )
         if self.shown == self._computed:
             set_fields(self, shown=())  # all of them, in their order: one form for one question
         found = self.columns

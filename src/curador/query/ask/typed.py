@@ -160,7 +160,12 @@ def _columns(
     """The columns of what the rows are made of, before joins."""
     first = table_of(rows.table, tables)
     if first.public:
-        raise QuestionRefused(f"The table {rows.table!r} is public.", fix="Read it directly, it needs no noise.")
+        raise QuestionRefused(
+            f"The table {rows.table!r} is public.",
+            fix="Read it directly, it needs no noise.",
+            code="public-first",
+            facts={"table": rows.table},
+        )
     if rows.source is None:
         return {Name(name): column_type(c) for name, c in first.columns.items()}, ()
     own = in_order(asked)
@@ -180,7 +185,12 @@ def _per_unit(
     below = typed_rows(source.rows, [*(e.operand for e in leaves if e.operand is not None), *source.by, id], tables)
     for e in source.by:
         if typecheck(e, below.scope).kind is Kind.REAL:
-            raise QuestionRefused(f"{shortened(e)} groups by a real number.", fix="Group by BIN(column, edges…).")
+            raise QuestionRefused(
+                f"{shortened(e)} groups by a real number.",
+                fix="Group by BIN(column, edges…).",
+                code="group-by-real",
+                facts={"group": shortened(e)},
+            )
     for leaf in leaves:
         if leaf.column == "each" and leaf.operand != id and leaf.operand not in source.by:
             raise QuestionRefused(
@@ -274,7 +284,12 @@ def _joined(join: Join, rows: RowSet, first: Table, scope: Scope, tables: Mappin
     other = table_of(join.table, tables)
     found = {Name(name, join.table): column_type(c) for name, c in other.columns.items()}
     if not scope.keys().isdisjoint(found):
-        raise QuestionRefused(f"The table {join.table!r} is joined twice.", fix="Join it once.")
+        raise QuestionRefused(
+            f"The table {join.table!r} is joined twice.",
+            fix="Join it once.",
+            code="sql-table-twice",
+            facts={"table": join.table},
+        )
     for left, right in join.on:
         a, b = typecheck(left, scope), typecheck(Name(right, join.table), found)
         if a.kind is not b.kind or a.kind is Kind.REAL:
@@ -290,6 +305,8 @@ def _joined(join: Join, rows: RowSet, first: Table, scope: Scope, tables: Mappin
             raise QuestionRefused(
                 f"The private table {join.table!r} is not joined by the unit's id on both sides.",
                 fix="Join private tables ON id = id, where each table's unit is that id.",
+                code="join-not-by-unit",
+                facts={"table": join.table},
             )
         _check_neighbors(join.table, other, first)
     return {n: replace(t, nullable=True) for n, t in found.items()} if join.outer else found

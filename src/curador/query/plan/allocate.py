@@ -71,7 +71,9 @@ def allocate(budget: Guarantee, wanted: Wanted) -> Allocation:
 @allocate.register
 def _(budget: PureDP, wanted: Wanted) -> Allocation:
     if wanted.noise == "gaussian":
-        raise InvalidParameter("Gaussian noise is not pure.", fix="Give a delta with epsilon, or give rho.")
+        raise InvalidParameter(
+            "Gaussian noise is not pure.", fix="Give a delta with epsilon, or give rho.", code="gaussian-not-pure"
+        )
     if wanted.keys is not None:
         raise _needs_delta("epsilon")
     steps, objective = _spent(_epsilon(rational(budget.epsilon)), wanted.items, None)

@@ -31,7 +31,9 @@ def budget_of(
     """
     if (epsilon is None) == (rho is None):
         raise InvalidParameter(
-            "A question is paid with epsilon, with epsilon and delta, or with rho.", fix="Give exactly one of them."
+            "A question is paid with epsilon, with epsilon and delta, or with rho.",
+            fix="Give exactly one of them.",
+            code="price-needed",
         )
     # A float stands for its decimal; what no float stands for exactly is paid a hair below what was asked.
     reserved = 0.0 if delta is None else down(_delta(delta))
@@ -58,7 +60,10 @@ def _loss(x: object, name: str) -> float:
     value = positive(x, name)
     if not LEAST <= value <= MOST:
         raise InvalidParameter(
-            f"{name} must lie between {float(LEAST):g} and {MOST:g}, got {x}.", fix=f"Choose {name} near 1 or below."
+            f"{name} must lie between {float(LEAST):g} and {MOST:g}, got {x}.",
+            fix=f"Choose {name} near 1 or below.",
+            code="loss-range",
+            facts={"name": name, "least": f"{float(LEAST):g}", "most": f"{MOST:g}"},
         )
     return down(value)
 
@@ -69,6 +74,7 @@ def _delta(x: object) -> Fraction:
         raise InvalidParameter(
             f"delta must be 0, or at least {float(LEAST_DELTA):g} and below 1, got {x}.",
             fix="Choose delta far below 1 / (number of people).",
+            code="delta-range",
         )
     return value
 
@@ -79,6 +85,7 @@ def least_epsilon(good: Callable[[Fraction], bool]) -> Fraction:
         raise QuestionRefused(
             f"No epsilon up to {LARGEST_EPSILON} reaches this accuracy.",
             fix="Ask for less accuracy, fewer groups or narrower bounds.",
+            code="accuracy-unreachable",
         )
     place = Fraction(LARGEST_EPSILON)
     while place > SMALLEST_EPSILON and good(place / 10):

@@ -225,6 +225,8 @@ def _group(group: Group, scope: Scope) -> Type:
         raise QuestionRefused(
             f"{group.name!r} groups by a real number.",
             fix=_instead_of_real(group.expr),
+            code="group-by-real",
+            facts={"group": group.name},
         )
     if t.kind is Kind.TIMESTAMP:
         return _by_moment(group, t)
@@ -241,7 +243,9 @@ def _by_moment(group: Group, t: Type) -> Type:
     x = shortened(group.expr.operand if isinstance(group.expr, MomentTrunc) else group.expr)
     fix = f"Group by CAST({x} AS DATE), HOUR({x}), or within narrower bounds DATE_TRUNC('hour', {x})."
     if not isinstance(group.expr, MomentTrunc):
-        raise QuestionRefused(f"{group.name!r} groups by a timestamp.", fix=fix)
+        raise QuestionRefused(
+            f"{group.name!r} groups by a timestamp.", fix=fix, code="group-by-timestamp", facts={"group": group.name}
+        )
     keys = group.expr.moments(t)
     if len(keys) > MOST_KEYS:
         raise QuestionRefused(f"{group.name!r} has {len(keys)} {group.expr.unit}s; the most is {MOST_KEYS}.", fix=fix)
@@ -270,10 +274,9 @@ def _measured(name: str, what: Aggregate, scope: Scope) -> Type | None:
     function = function_named(what.function)
     t = function.typed(what.column, scope)
     if function.numeric and not t.kind.numeric:
-        raise QuestionRefused(
-            f"{name!r} is a {what.function} of {shortened(what.column)}, which is of type {t.kind}.",
-            fix=_INSTEAD[t.kind],
-        )
+        said = f"{name!r} is a {what.function} of {shortened(what.column)}, which is of type {t.kind}."
+        facts = {"function": what.function, "column": shortened(what.column), "type": str(t.kind)}
+        raise QuestionRefused(said, fix=_INSTEAD[t.kind], code="wrong-type", facts=facts)
     function.refuse(name, what, t)
     return t
 
@@ -350,10 +353,8 @@ def _product(order: list[str], lists: _Lists) -> tuple[tuple[Key, ...], ...]:
     for _, rows in lists:
         size *= len(rows)
     if size > MOST_PUBLIC_GROUPS:
-        raise QuestionRefused(
-            f"The public keys multiply to {size} groups; the most is {MOST_PUBLIC_GROUPS}.",
-            fix="Group by fewer columns.",
-        )
+        what, facts = f"The public keys multiply to {size} groups; the most is {MOST_PUBLIC_GROUPS}.", {"n": size}
+        raise QuestionRefused(what, fix="Group by fewer columns.", code="too-many-groups", facts=facts)
     # Lists in the order of the groups they begin with, so that the first group varies slowest.
     lists = sorted(lists, key=lambda one: min(order.index(name) for name in one[0]))
     names_of = [name for columns, _ in lists for name in columns]

@@ -70,6 +70,7 @@ def require_few_numbers(numbers: int) -> None:
         raise QuestionRefused(
             f"Answering this takes {numbers:,} numbers, and the most is {MOST_NUMBERS:,}.",
             fix="Group by fewer columns, or ask for fewer outputs and quantiles at once.",
+            code="answer-too-large",
         )
 
 
@@ -207,7 +208,10 @@ class Planner:
             raise InvalidParameter("A wanted accuracy is made by within().", fix="Write accuracy=within(10).")
         if wanted.output is not None and wanted.output not in self.checked.question.outputs:
             raise InvalidParameter(
-                f"No output is called {wanted.output!r}.", fix=f"Use one of {', '.join(self.checked.question.outputs)}."
+                f"No output is called {wanted.output!r}.",
+                fix=f"Use one of {', '.join(self.checked.question.outputs)}.",
+                code="no-such-output",
+                facts={"output": wanted.output},
             )
         at = replace(self, confidence=wanted.confidence)
 
@@ -398,6 +402,8 @@ def _unknown_rows(output: str) -> QuestionRefused:
     return QuestionRefused(
         f"The error of {output!r} depends on how many rows are behind it, which is not public.",
         fix="Pass rows=… if you know or have paid for their number, declare the table's public size, or give epsilon.",
+        code="error-needs-rows",
+        facts={"output": output},
     )
 
 
@@ -405,4 +411,6 @@ def _unknown_answers(output: str) -> QuestionRefused:
     return QuestionRefused(
         f"The error of {output!r} depends on the answers it is computed from.",
         fix="Want the accuracy of one of the aggregates it is made of, released by itself; or give epsilon.",
+        code="error-of-computed",
+        facts={"output": output},
     )

@@ -150,6 +150,8 @@ class Column:
             raise InvalidParameter(
                 f"Bounds [{self.bounds[0]}, {self.bounds[1]}] on a grid of 2**-{self.bits} need more than 62 bits.",
                 fix="Narrow the bounds or choose a coarser step.",
+                code="bounds-too-fine",
+                facts={"low": str(self.bounds[0]), "high": str(self.bounds[1])},
             )
 
     def __repr__(self) -> str:
@@ -192,10 +194,17 @@ def _bounds(kind: Kind, bounds: object) -> tuple[Fraction, Fraction]:
     read = reads.get(kind, lambda x: rational(x, "a bound"))
     low, high = map(read, ends)
     if low > high:
-        raise InvalidParameter(f"The bounds [{ends[0]}, {ends[1]}] hold no value.", fix="Write the lower one first.")
+        raise InvalidParameter(
+            f"The bounds [{ends[0]}, {ends[1]}] hold no value.",
+            fix="Write the lower one first.",
+            code="bounds-empty",
+            facts={"low": str(ends[0]), "high": str(ends[1])},
+        )
     if kind is Kind.INTEGER and (low.denominator, high.denominator) != (1, 1):
         raise InvalidParameter(
-            "The bounds of an integer column must be whole numbers.", fix="Round them, or declare the column real."
+            "The bounds of an integer column must be whole numbers.",
+            fix="Round them, or declare the column real.",
+            code="bounds-whole",
         )
     return low, high
 
@@ -263,7 +272,9 @@ def _keys(kind: Kind, keys: object) -> tuple[Key, ...]:
     values = tuple(key_value(kind, x) for x in keys)
     if not values or len(set(values)) != len(values):
         raise InvalidParameter(
-            "Keys must be at least one value, each listed once.", fix="Remove duplicates, or leave keys out."
+            "Keys must be at least one value, each listed once.",
+            fix="Remove duplicates, or leave keys out.",
+            code="keys-twice",
         )
     return values
 
@@ -285,7 +296,10 @@ def key_value(kind: Kind, x: object) -> Key:
         if value.denominator == 1 and abs(value) <= WIDEST:
             return value.numerator
     raise InvalidParameter(
-        f"{str(x)[:40]!r} is not a key of a column of type {kind}.", fix=f"List values of type {kind}, or fix the type."
+        f"{str(x)[:40]!r} is not a key of a column of type {kind}.",
+        fix=f"List values of type {kind}, or fix the type.",
+        code="not-a-key",
+        facts={"key": str(x)[:40]},
     )
 
 

@@ -78,11 +78,13 @@ class CsvFormat:
                 "The encoding windows-1252 is not read here.",
                 fix=f'Save the file as "CSV UTF-8", or convert it: {TO_UTF8}. Without a €, dashes and curly quotes it '
                 'is the same as "latin-1".',
+                code="csv-encoding",
             )
         if encoding is None:
             raise InvalidParameter(
                 f"The encoding {self.encoding!r} is not read here.",
                 fix=f"{suggestion(self.encoding, ('utf-8', 'latin-1'), 'Use')} Convert files of another one.",
+                code="csv-encoding",
             )
         set_fields(self, encoding=encoding)
         if self.decimal not in (None, *DECIMALS):
@@ -106,6 +108,7 @@ class CsvFormat:
             raise InvalidParameter(
                 "A CSV file without a header line needs the names of its columns.",
                 fix='Write csv = { header = false, names = ["first", "second"] }, all of them, in their order.',
+                code="csv-names-needed",
             )
 
     @property

@@ -159,6 +159,7 @@ def read_source(source: object, csv: object = None) -> Source:
         raise InvalidParameter(
             f"{PurePath(text).name!r} is neither Parquet nor CSV.",
             fix="End the path in .parquet, .csv or .csv.gz, say how it is written as CSV, or write engine://…#table.",
+            code="not-a-table-file",
         )
     return Files(text, FORMATS[suffix])
 

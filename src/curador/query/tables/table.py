@@ -210,7 +210,8 @@ def read_column(name: str, what: object) -> Column:
     try:
         return Column(**{SETTINGS[setting]: value for setting, value in settings.items()})
     except InvalidParameter as error:
-        raise InvalidParameter(f"Column {name!r}: {error.what}", fix=error.fix) from None
+        facts = {"column": name, **error.facts}
+        raise InvalidParameter(f"Column {name!r}: {error.what}", fix=error.fix, code=error.code, facts=facts) from None
 
 
 def _contribution(limit: object, unit: Unit) -> Contribution | None:

@@ -13,14 +13,14 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from curador import Guarantee
 from curador.curator.budgets import POPULATION
-from curador.errors import CuradorError
+from curador.errors import NOTHING, CuradorError
 from curador.server.access.auth import Caller, new_cookie, new_request_id
 from curador.server.access.sessions import form_token
 from curador.server.console.rendering import rendered
 from curador.server.gate.cookies import LANGUAGE, SESSION, THEME, VISIT, cookie, put
 from curador.server.service import Service
 from curador.show.explain import guarantee_text, stated_text
-from curador.show.words.say import LANGUAGES, knows, say
+from curador.show.words.say import LANGUAGES, knows, refusal, say
 
 THEMES = ("auto", "light", "dark")
 
@@ -78,10 +78,13 @@ class Visit:
     def told(self, error: CuradorError) -> dict[str, str]:
         """A refusal as a page shows it, in the visitor's language where its code has a text."""
         code = self._text_of(error.code)
+        facts = {name: self._fact(name, x) for name, x in error.facts.items()}
         if error.code and knows(code) and not (self.language == "en" and error.code in OF_SQL):
-            facts = {name: self._fact(name, x) for name, x in error.facts.items()}
             return {"what": self.say(code, **facts), "fix": "", "cost": "", "language": self.language}
-        return {"what": error.what, "fix": error.fix, "cost": error.cost, "language": "en"}
+        cost = self.say("frame.cost-nothing") if error.cost == NOTHING else error.cost
+        if (worded := refusal(error, self.language, **facts)) is not None:
+            return {"what": worded[0], "fix": worded[1], "cost": cost, "language": self.language}
+        return {"what": error.what, "fix": error.fix, "cost": cost, "language": "en"}
 
     def _text_of(self, refusal: str) -> str:
         """The code of a refusal's text: one of the page's own, or one that all pages share."""

@@ -3,6 +3,7 @@
 Reading order:
 
 * console — the texts of the console, a file for each page
+* refusals — refusals in Spanish, by their codes
 * cli — what commands print of their own
 * report_en — the texts of release reports in English
 * report_es — the texts of release reports in Spanish

@@ -11,7 +11,7 @@ TEXTS = {
     "at-order": ("epsilon {epsilon} at order {order}", "épsilon {epsilon} en el orden {order}"),
     # -- every command
     "to-do": ("To do: {fix}", "Qué hacer: {fix}"),
-    "cost": ("Cost: {cost}.", "Coste: {cost}."),
+    "cost": ("Cost: {cost}.", "Costo: {cost}."),
     "remaining": ("Remaining: {left}.", "Queda: {left}."),
     "and-more": ("{names} and {n} more", "{names} y {n} más"),
     "nothing-spent": ("Nothing was spent.", "No se ha gastado nada."),
@@ -89,7 +89,7 @@ TEXTS = {
     "not-declared": ("not declared", "no declarada"),
     "not-in-source": ("not in the source", "no está en la fuente"),
     "type-missing": ("type missing", "falta el tipo"),
-    "no-bounds": ("no bounds", "sin cotas"),
+    "no-bounds": ("no bounds", "sin límites"),
     "no-keys": ("no keys", "sin claves"),
     "type-missing-means": (
         "write one of integer, real, boolean, text, date, timestamp",
@@ -97,7 +97,7 @@ TEXTS = {
     ),
     "no-bounds-means": (
         "sums, means, quantiles and arithmetic are refused, but they can be learned privately",
-        "se rechazan sumas, medias, cuantiles y aritmética, pero las cotas se pueden averiguar de forma privada",
+        "se rechazan sumas, medias, cuantiles y aritmética, pero los límites se pueden averiguar de forma privada",
     ),
     "no-keys-means": (
         "groups are selected privately, small ones do not show",
@@ -206,7 +206,7 @@ TEXTS = {
     "charge": ("charge", "cargo"),
     "when": ("when (UTC)", "cuándo (UTC)"),
     "for": ("for", "para"),
-    "charged": ("cost", "coste"),
+    "charged": ("cost", "costo"),
     "asked": ("asked", "preguntado"),
     "unanswered": ("unanswered", "sin respuesta"),
     "unanswered-means": (

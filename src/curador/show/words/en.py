@@ -3,6 +3,7 @@
 from curador.show.words.report_en import TEXTS as REPORT
 
 TEXTS = {
+    "at-place": "Line {line}, column {column}: ",
     **REPORT,
     # -- losses
     "epsilon": "epsilon",
@@ -45,7 +46,7 @@ TEXTS = {
     "fit-cut": "Of each unit at most {rows} rows are learned from.",
     "fit-whitened": "Learned by whitened descent: {steps} steps over {columns} columns, each row clipped to {clip}.",
     "fit-sgd": "Learned by DP-SGD: {steps} steps over {columns} columns, each row clipped to {clip}.",
-    "fit-made-up": "On {rows} made-up rows with a linear rule such settings are right for {noised}, without noise for {plain}.",
+    "fit-made-up": "An example, not your table: on {rows} made-up rows with a linear rule such settings are right for {noised}, without noise for {plain}. On fewer rows noise costs more.",
     "fit-made-up-line": "On {rows} made-up rows, half of whose variance is a linear rule, such settings explain {noised} of it, without noise {plain}.",
     "score-counts": "Two counts, of rows it is right and wrong about, each within ± {error}, 95 % of the time.",
     "fit-regression": "Learned from noisy moments and {steps} noisy steps along residuals over {columns} columns, each row clipped to {clip} deviations.",

@@ -3,6 +3,7 @@
 from curador.show.words.report_es import TEXTS as REPORT
 
 TEXTS = {
+    "at-place": "Línea {line}, columna {column}: ",
     **REPORT,
     # -- losses
     "epsilon": "épsilon",
@@ -45,15 +46,15 @@ TEXTS = {
     "fit-cut": "De cada unidad se aprende de {rows} filas como mucho.",
     "fit-whitened": "Se aprende por descenso blanqueado: {steps} pasos sobre {columns} columnas, cada fila recortada a {clip}.",
     "fit-sgd": "Se aprende por DP-SGD: {steps} pasos sobre {columns} columnas, cada fila recortada a {clip}.",
-    "fit-made-up": "En {rows} filas inventadas con una regla lineal, estos ajustes aciertan {noised}; sin ruido, {plain}.",
+    "fit-made-up": "Un ejemplo, no su tabla: en {rows} filas inventadas con una regla lineal, estos ajustes aciertan {noised}; sin ruido, {plain}. Con menos filas el ruido cuesta más.",
     "fit-made-up-line": "En {rows} filas inventadas, la mitad de cuya varianza es una regla lineal, estos ajustes explican {noised} de ella; sin ruido, {plain}.",
-    "score-counts": "Dos recuentos, de filas en que acierta y en que falla, cada uno dentro de ± {error}, el 95 % de las veces.",
+    "score-counts": "Dos conteos, de filas en que acierta y en que falla, cada uno dentro de ± {error}, el 95 % de las veces.",
     "fit-regression": "Se aprende de momentos con ruido y de {steps} pasos con ruido según los residuos sobre {columns} columnas, cada fila recortada a {clip} desviaciones.",
     "fit-moments": "Se aprende de momentos con ruido de {columns} columnas.",
-    "fit-covariances": "En {rows} filas, la varianza en cualquier dirección tiene ruido de desviación {noise}; una columna que llena sus cotas por igual tiene varianza 0.33.",
-    "fit-made-up-centres": "En {rows} filas inventadas que llenan las cotas por igual, la media de los cuadrados de las distancias a los centros es {noised}; sin ruido, {plain}.",
-    "fit-class-sums": "Se aprende de {sums} sumas de {classes} clases, cada recuento con ruido de desviación {noise}.",
-    "fit-centres": "{clusters} centros crecen y se mueven en {rounds} rondas, cada recuento con ruido de desviación {noise}.",
+    "fit-covariances": "En {rows} filas, la varianza en cualquier dirección tiene ruido de desviación {noise}; una columna que llena sus límites por igual tiene varianza 0.33.",
+    "fit-made-up-centres": "En {rows} filas inventadas que llenan los límites por igual, la media de los cuadrados de las distancias a los centros es {noised}; sin ruido, {plain}.",
+    "fit-class-sums": "Se aprende de {sums} sumas de {classes} clases, cada conteo con ruido de desviación {noise}.",
+    "fit-centres": "{clusters} centros crecen y se mueven en {rounds} rondas, cada conteo con ruido de desviación {noise}.",
     "model-keeps": "{guarantee} para {unit} {neighbors}.",
     "model-charged": "Cargo {charge} del registro.",
     "model-uncounted": "Ningún registro lo contó: cada ajuste sobre las mismas personas se suma.",
@@ -158,7 +159,7 @@ TEXTS = {
     "epsilon-per-row": "épsilon {epsilon} por fila",
     "epsilon-each": "épsilon {epsilon} cada uno",
     "moved-ranks": "{ranks} en {groups}",
-    "moved-count": "{moved} en un recuento",
+    "moved-count": "{moved} en un conteo",
     "sure-from": "seguro desde unas {units} unidades",
     "moved-unit": "1 unidad en un grupo",
     "runs": "{engine} ejecuta:",
@@ -180,21 +181,21 @@ TEXTS = {
     "exponential-quantiles": "exponencial",
     "exponential-top-k": "exponencial",
     "optimal-keys": "selección óptima",
-    "thresholded-laplace": "umbral sobre un recuento con ruido",
-    "thresholded-gaussian": "umbral sobre un recuento con ruido",
+    "thresholded-laplace": "umbral sobre un conteo con ruido",
+    "thresholded-gaussian": "umbral sobre un conteo con ruido",
     # -- notes
-    "covers": "Un intervalo cubre el estadístico tal como se protegió: valores recortados a sus cotas y cada unidad, a sus "
+    "covers": "Un intervalo cubre el estadístico tal como se protegió: valores recortados a sus límites y cada unidad, a sus "
     "límites. No cubre lo que se recortó o se dejó fuera.",
     "rows-left-out": "Cuentan como mucho {kept}. Lo recortado no está en ningún número ni en ningún intervalo, así que "
-    "recuentos y sumas pueden quedarse cortos; por cuánto no se mide aquí.",
-    "nothing-learned": "{outputs}: el intervalo es casi todo lo que permiten las cotas declaradas, así que esto no dice casi "
+    "conteos y sumas pueden quedarse cortos; por cuánto no se mide aquí.",
+    "nothing-learned": "{outputs}: el intervalo es casi todo lo que permiten los límites declarados, así que esto no dice casi "
     "nada. Quizá pocas filas tienen un valor legible como se declaró, o el épsilon fue pequeño para tan pocas filas. Cuente "
     "primero las filas, y aquellas donde IS NULL.",
-    "nothing-learned-in": "{output}: en {n} de {rows} filas el intervalo es casi todo lo que permiten las cotas declaradas, "
+    "nothing-learned-in": "{output}: en {n} de {rows} filas el intervalo es casi todo lo que permiten los límites declarados, "
     "así que no dicen casi nada. Quizá hay pocas filas de los datos detrás, o pocas tienen un valor legible como se declaró.",
-    "below-zero": "{outputs}: un recuento bajo cero es uno pequeño con ruido. Léalo como de 0 al extremo superior de su intervalo.",
+    "below-zero": "{outputs}: un conteo bajo cero es uno pequeño con ruido. Léalo como de 0 al extremo superior de su intervalo.",
     "quality": "fits: dentro de lo declarado. missing: NULL, o no del tipo declarado. outside: ninguna de las claves, o más allá "
-    "de una cota, a la que se recorta.",
+    "de un límite, al que se recorta.",
     "kept-rows": "{rows} de cada {unit!r}",
     "kept-groups": "{rows} de cada {unit!r} en cada uno de {groups}",
     "per-unit": "Hay una fila por cada {unit!r} que tiene filas aquí; los que no tienen ninguna no están.",
@@ -202,9 +203,9 @@ TEXTS = {
     "lo que pueden dar {rows} filas.",
     "clipped-beside": "Lo que la consulta interior cuenta o suma de cada {unit!r} se recorta a lo que pueden dar {rows} filas.",
     "joined": "De cada unidad se unen como mucho {rows}, elegidas antes de la unión. Una unidad con más pierde pares de filas "
-    "que coinciden, así que recuentos y sumas de filas unidas quedan cortos; cuánto no se sabe sin pagar por ello.",
+    "que coinciden, así que conteos y sumas de filas unidas quedan cortos; cuánto no se sabe sin pagar por ello.",
     "joined-outer": "De cada unidad se unen como mucho {rows}, elegidas antes de la unión. Una unidad con más pierde pares de "
-    "filas que coinciden, así que recuentos y sumas de filas unidas quedan cortos; cuánto no se sabe sin pagar por ello. "
+    "filas que coinciden, así que conteos y sumas de filas unidas quedan cortos; cuánto no se sabe sin pagar por ello. "
     "Una fila conservada puede perder su pareja, y cuenta entonces como si no tuviera.",
     "rows-of": "{n} filas de {table!r}",
     "and": " y ",
@@ -215,12 +216,12 @@ TEXTS = {
     "gaussian-together": "Las partes del ruido gaussiano dividen su mu al cuadrado: juntas son un solo mecanismo gaussiano.",
     "groups-selected": "Los grupos con pocas unidades se omiten; cuáles se muestran es aleatorio.",
     "spread-evenly": "El error de una desviación típica se da para valores con una desviación típica de al menos {deviation:.4g}, la de "
-    "valores repartidos por igual entre sus cotas; una menor puede desviarse más. El intervalo de la respuesta vale siempre.",
-    "selected-by-count": "Un recuento con ruido decide él mismo si su grupo se muestra. Su intervalo está corregido por eso: "
+    "valores repartidos por igual entre sus límites; una menor puede desviarse más. El intervalo de la respuesta vale siempre.",
+    "selected-by-count": "Un conteo con ruido decide él mismo si su grupo se muestra. Su intervalo está corregido por eso: "
     "cubre dado que el grupo se muestra, y cerca del umbral baja hasta 1. El error esperado vale en grupos de al menos "
     "{units} unidades.",
-    "tree-fitted": "Los recuentos llevan ruido en cada nivel del árbol, y después se hacen concordar y no ser negativos; los "
-    "totales públicos se conservan. Eso no cuesta nada, y sube los recuentos pequeños: dejan de ser insesgados.",
+    "tree-fitted": "Los conteos llevan ruido en cada nivel del árbol, y después se hacen concordar y no ser negativos; los "
+    "totales públicos se conservan. Eso no cuesta nada, y sube los conteos pequeños: dejan de ser insesgados.",
     "sets-added": "Se miden los grupos más finos; cada total es la suma de sus partes, y tiene el ruido de todas ellas. NULL en un "
     "grupo representa todas sus claves. Las filas sin una de las claves no están en ningún total.",
     "sets-fitted": "Se miden varias de las agrupaciones, cada una con una parte del presupuesto, y luego se hacen concordar por mínimos "
@@ -285,23 +286,23 @@ TEXTS = {
     "audit-model-title": "Un modelo bajo ataque",
     "audit-model-lead": "De qué filas aprendió un modelo, adivinadas a partir del modelo; y lo máximo que permite su promesa.",
     # -- reconstruction
-    "rec-title": "Secretos reconstruidos a partir de recuentos",
+    "rec-title": "Secretos reconstruidos a partir de conteos",
     "audit-rec-title": "Un ataque de reconstrucción",
     "audit-rec-lead": "Suficientes respuestas casi exactas delatan cada fila; un presupuesto se acaba antes.",
     "rec-how": "{bits:,} personas inventadas tienen un bit secreto cada una. Un atacante sabe quiénes son, pregunta cuántas personas de cada uno de {counts:,} subconjuntos al azar tienen el bit, y despeja los bits por mínimos cuadrados.",
-    "rec-exact-says": "Con recuentos exactos recupera el {exact:.1%} de los bits.",
-    "rec-unbudgeted-says": "El ruido por sí solo no ayuda: con ruido de ε = 1 en cada recuento y sin presupuesto, recupera el {unbudgeted:.1%}; juntas, las respuestas cuestan ε = {counts:,}.",
-    "rec-private-says": "Un curador con un presupuesto de ε = {epsilon:g} vendió los mismos {counts:,} recuentos, cada uno con ± {error:,.0f}, y rechazó el siguiente. El ataque recupera el {private:.1%}; decir siempre el bit más común acierta el {guess:.1%}. Ningún ataque a monedas justas espera más del {ceiling:.1%}.",
-    "rec-private-open": "Un curador con un presupuesto de ε = {epsilon:g} vendió los mismos {counts:,} recuentos, cada uno con ± {error:,.0f}, y NO rechazó el siguiente. El ataque recupera el {private:.1%}; decir siempre el bit más común acierta el {guess:.1%}, y el techo es {ceiling:.1%}.",
+    "rec-exact-says": "Con conteos exactos recupera el {exact:.1%} de los bits.",
+    "rec-unbudgeted-says": "El ruido por sí solo no ayuda: con ruido de ε = 1 en cada conteo y sin presupuesto, recupera el {unbudgeted:.1%}; juntas, las respuestas cuestan ε = {counts:,}.",
+    "rec-private-says": "Un curador con un presupuesto de ε = {epsilon:g} vendió los mismos {counts:,} conteos, cada uno con ± {error:,.0f}, y rechazó el siguiente. El ataque recupera el {private:.1%}; decir siempre el bit más común acierta el {guess:.1%}. Ningún ataque a monedas justas espera más del {ceiling:.1%}.",
+    "rec-private-open": "Un curador con un presupuesto de ε = {epsilon:g} vendió los mismos {counts:,} conteos, cada uno con ± {error:,.0f}, y NO rechazó el siguiente. El ataque recupera el {private:.1%}; decir siempre el bit más común acierta el {guess:.1%}, y el techo es {ceiling:.1%}.",
     "rec-bars": "Cuántos de los bits secretos recupera el ataque.",
     "rec-curve": "Lo que recupera el mismo ataque al crecer el ε total; la banda va del menor al mayor de cinco intentos.",
-    "rec-exact": "recuentos exactos",
+    "rec-exact": "conteos exactos",
     "rec-unbudgeted": "ε = 1 cada uno, sin presupuesto",
     "rec-share": "bits recuperados",
     "rec-found": "recuperados por mínimos cuadrados",
     "rec-ceiling": "lo máximo que espera cualquier ataque",
     "rec-guess": "decir el bit más común",
-    "rec-total": "ε total de todos los recuentos",
+    "rec-total": "ε total de todos los conteos",
     # -- linkage
     "audit-link-title": "Quitar los nombres no basta",
     "audit-link-lead": "Cinco ataques a publicaciones que se llamaron anónimas, con personas inventadas; y lo que muestra una publicación privada de la misma pregunta.",
@@ -371,7 +372,7 @@ TEXTS = {
     "game-title": "El juego de decisión",
     "audit-game-title": "Lo que ε permite a un atacante",
     "audit-game-lead": "Lo que significa ε: un atacante que lo sabe todo menos un bit debe decidir, y queda por debajo de una curva.",
-    "game-how": "Una moneda justa dice si Alicia está en los datos. El atacante sabe todo lo demás, ve un recuento con ruido, y dice si está. Sea cual sea la respuesta, la creencia de que está pasa del 50 % a como mucho 1/(1 + e^-ε) y al menos 1/(1 + e^ε).",
+    "game-how": "Una moneda justa dice si Alicia está en los datos. El atacante sabe todo lo demás, ve un conteo con ruido, y dice si está. Sea cual sea la respuesta, la creencia de que está pasa del 50 % a como mucho 1/(1 + e^-ε) y al menos 1/(1 + e^ε).",
     "game-won": "Con ε = {epsilon:g} el mejor atacante acertó en el {won:.1%} de {plays:,} partidas (99 %: {low:.1%} a {high:.1%}); ningún atacante espera más del {most:.1%}. Sus acusaciones ponen un suelo de {floor:.3g} bajo ε.",
     "game-ten": "Con ε = 10 la cota es {ten:.3%}: no promete casi nada, aunque los ataques que hoy se conocen encuentren poco.",
     "game-belief": "Lo que el atacante puede creer tras una respuesta, y cuántas veces acertó uno real.",
@@ -386,7 +387,7 @@ TEXTS = {
     "game-fpr": "falsos positivos: acusada sin estar",
     "game-fnr": "falsos negativos: está y no se ve",
     "cut-title": "Ruido truncado: ε se vuelve infinito",
-    "cut-how": "El ruido de Laplace de escala 1 sobre un recuento es 1-DP. Trúnquelo, donde sea, y algunas respuestas solo son posibles con Alicia: su razón es infinita, y no se promete ningún ε.",
+    "cut-how": "El ruido de Laplace de escala 1 sobre un conteo es 1-DP. Trúnquelo, donde sea, y algunas respuestas solo son posibles con Alicia: su razón es infinita, y no se promete ningún ε.",
     "cut-near": "Truncado en ± {near}, {sure:,} de {draws:,} respuestas con Alicia delataron con certeza que está.",
     "cut-far": "En ± {bound:,} nadie verá nunca una: δ con ε = 1 es 10^{log:.0f}. Por eso existe (ε, δ); y por eso aquí el ruido nunca se trunca.",
     "cut-chart": "El δ que tiene el ruido truncado con ε = 1, como potencia de diez.",

@@ -88,7 +88,7 @@ TEXTS = {
     "sheet-utility": "Utilidad, y lo que puede faltar",
     "sheet-intervals": "Los intervalos son del {confidence}, cada uno para un número salvo que una nota diga otra cosa: de muchos, algunos fallan.",
     "sheet-trust": "En quién hay que confiar",
-    "sheet-trust-says": "Un curador de confianza: quien tiene los datos ve todas las filas, y ha declarado las unidades, las cotas y las claves. Si una declaración es falsa, la garantía también. No hace falta confiar en quienes leen esta página, sepan o calculen lo que sea.",
+    "sheet-trust-says": "Un curador de confianza: quien tiene los datos ve todas las filas, y ha declarado las unidades, los límites y las claves. Si una declaración es falsa, la garantía también. No hace falta confiar en quienes leen esta página, sepan o calculen lo que sea.",
     "sheet-security": "Seguridad y canales laterales",
     "sheet-security-says": "Épsilon no cubre: cuánto tardó una respuesta, la memoria, los discos, las copias de seguridad, ni a quien llegue a la máquina. Lo que Curador hace con cada cosa está en su página de seguridad.",
     "sheet-collection": "Cómo se recogieron los datos",
@@ -97,7 +97,7 @@ TEXTS = {
     "sheet-not-population": "Lo que es cierto de mucha gente puede aprenderse, y suponerse después de usted, esté o no en los datos.",
     "sheet-not-others": "Otras publicaciones sobre las mismas personas, de otros que no comparten registro con esta.",
     "sheet-not-groups": "Secretos que comparten muchos: para un grupo de varios la garantía es más débil, como se dice arriba.",
-    "sheet-not-keys": "Que las claves, las cotas y las columnas declaradas de la tabla sean secretas: se toman como públicas.",
+    "sheet-not-keys": "Que las claves, los límites y las columnas declaradas de la tabla sean secretos: se toman como públicos.",
     # -- the receipt
     "receipt-charge": "Cargo",
     "receipt-cost": "Costo",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from curador.errors import InvalidParameter
+from curador.errors import CuradorError, InvalidParameter
 
 LANGUAGES = ("en", "es")
 
@@ -42,6 +42,29 @@ def _of_page(page: str) -> dict[str, tuple[str, str]]:
     file = page if page == "cli" else f"console.{page}"
     found: dict[str, tuple[str, str]] = import_module(f"curador.show.words.{file}").TEXTS
     return found
+
+
+def refusal(error: CuradorError, language: str, **worded: object) -> tuple[str, str] | None:
+    """What happened and what to do, in a language other than English, made from the code and the facts of a refusal.
+
+    ``worded`` are facts in words, in place of the refusal's own.
+
+    >>> refusal(InvalidParameter("x", fix="y", code="not-positive", facts={"name": "epsilon"}), "es")
+    ('epsilon debe ser mayor que 0.', 'Escriba un número mayor que 0.')
+    >>> refusal(InvalidParameter("x", fix="y", code="no-such-code"), "es") is None
+    True
+    """
+    found = {} if language == "en" else import_module("curador.show.words.refusals").ES
+    if error.code not in found:
+        return None
+    facts = {**error.facts, **worded}
+    try:
+        what, fix = (text.format(**facts) for text in found[error.code])
+    except (KeyError, IndexError):  # raised elsewhere without the facts: its own words say more
+        return None
+    at = facts.get("at")
+    where = say("at-place", language, line=at[0], column=at[1]) if isinstance(at, tuple | list) and at else ""
+    return where + what, fix
 
 
 def counted(code: str, n: int, language: str = "en") -> str:

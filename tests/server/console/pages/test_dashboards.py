@@ -6,9 +6,10 @@ import re
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Page
 
-from tests.server.console.browsing import WIDTHS, screen, visitor
+from curador.server.gate.cookies import SESSION
+from tests.server.console.browsing import WIDTHS, screen, session_of, visitor
 from tests.server.served import Served
 
 MATRIX: dict[tuple[str, str], tuple[set[str | None], dict[str, Any] | None]] = {
@@ -134,3 +135,106 @@ def test_two_questions_of_one_name_are_refused_at_the_second(served: Served) -> 
         page = ana.post("/console/dashboards", data={**form, "do": "pay"}).text
     assert 'id="name-1-wrong"' in page
     assert "There is no price yet" not in page
+
+
+def shares(page: Page) -> list[int]:
+    return [int(page.input_value(f"#weight-{k}")) for k in range(3)]
+
+
+def filled_board(page: Page) -> None:
+    for k, name in enumerate(("one", "two", "three")):
+        page.fill(f"#name-{k}", name)
+        page.fill(f"#sql-{k}", f"SELECT COUNT(*) AS n{k} FROM people WHERE age > {30 + k}")
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize(("language", "theme"), [("en", "light"), ("es", "dark")])
+def test_the_budget_is_split_by_dragging_and_by_arrow_keys(
+    browser: Browser, served: Served, language: str, theme: str, width: int
+) -> None:
+    with screen(browser, served, "ana", language=language, theme=theme, width=width) as seen:
+        page = seen.open("/console/dashboards")
+        page.click("button[value=more]")
+        filled_board(page)
+        page.wait_for_selector("#split:visible")
+        assert sum(shares(page)) == 100
+        bar, border = page.locator("#split"), page.locator("#split .border").first
+        border.scroll_into_view_if_needed()
+        box, handle = bar.bounding_box(), border.bounding_box()
+        assert box is not None
+        assert handle is not None
+        y = handle["y"] + handle["height"] / 2
+        page.mouse.move(handle["x"] + handle["width"] / 2, y)
+        page.mouse.down()
+        page.mouse.move(box["x"] + 0.2 * box["width"], y, steps=5)
+        with page.expect_response("**/dashboards/estimate"):
+            page.mouse.up()
+        first, second, third = shares(page)
+        assert (abs(first - 20) <= 1, first + second + third) == (True, 100)
+        assert abs(second - (100 - first - third)) == 0
+        border.press("ArrowRight")
+        assert shares(page) == [first + 1, second - 1, third]
+        assert border.get_attribute("aria-valuenow") == str(first + 1)
+        assert f"one {first + 1} %, two {second - 1} %" == border.get_attribute("aria-valuetext")
+        border.press("Home")
+        assert shares(page) == [1, first + second - 1, third]
+        border.press("End")
+        assert shares(page) == [first + second - 1, 1, third]
+        page.fill("#weight-2", "40")
+        page.press("#weight-2", "Tab")
+        assert (shares(page)[2], sum(shares(page))) == (40, 100)
+        page.fill("#error-0", "200")  # it takes what it needs, and has no share any more
+        assert page.locator("#weight-0").is_hidden()
+        assert page.locator("#split .border").count() == 1
+        assert sum(shares(page)[1:]) == 100
+        seen.look(f"dashboards-split-{language}-{theme}-{width}")
+
+
+def test_without_a_script_shares_are_numbers(browser: Browser, served: Served) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    context.add_cookies([{"name": SESSION, "value": session_of(served, "ana"), "url": served.url}])
+    page = context.new_page()
+    page.goto(f"{served.url}/console/dashboards")
+    assert page.locator("#split").is_hidden()
+    for name, value in BOARD.items():
+        if page.locator(f"[name={name}]:not([type=hidden])").count():
+            page.fill(f"#{name}", value)
+    page.click("button[value=estimate]")
+    said = page.inner_text("#estimate")
+    context.close()
+    assert "epsilon 0.1" in said
+    assert "epsilon 0.5" in said
+
+
+def test_a_refusal_says_which_question_it_is_about(served: Served) -> None:
+    with visitor(served, "ana") as ana:
+        wrong = ana.post(
+            "/console/dashboards/estimate", data={**BOARD, "sql-1": "SELECT AVG(payy) AS m FROM people"}
+        ).text
+        whole = ana.post("/console/dashboards/estimate", data={**BOARD, "epsilon": "x"}).text
+    assert "Question 2" in wrong
+    assert "Question" not in whole
+
+
+def test_a_question_is_chosen_by_who_writes_no_sql(browser: Browser, served: Served) -> None:
+    with screen(browser, served, "ana", width=390) as seen:
+        page = seen.open("/console/dashboards")
+        page.select_option("#function-1", "mean")
+        page.select_option("#of-1", label="pay")
+        page.select_option("#by-1", label="sex")
+        page.click("button[value=build-1]")
+        assert page.input_value("#sql-1") == "SELECT sex, AVG(pay) AS mean_pay FROM people GROUP BY sex"
+        page.wait_for_selector("#estimate dd")
+        page.locator("fieldset details summary").nth(1).click()
+        page.select_option("#by-1", label="town")  # of another table
+        page.click("button[value=build-1]")
+        assert "another table" in page.inner_text("#of-1-wrong")
+        seen.look("dashboards-chosen-390")
+
+
+def test_a_mean_of_rows_is_refused_where_it_is_chosen(served: Served) -> None:
+    form = {"places": "1", "function-0": "mean", "of-0": "0.", "by-0": "", "do": "build-0"}
+    with visitor(served, "ana", **{"Accept-Language": "es"}) as ana:
+        page = ana.post("/console/dashboards", data=form).text
+        assert 'id="of-0-wrong" lang="es"' in page
+        assert ana.post("/console/dashboards", data={**form, "do": "build-x"}).status_code == 200

@@ -67,6 +67,8 @@ def test_a_model_is_planned_paid_tried_and_scored(
             page.keyboard.press("Space")
         with planning(page):
             page.fill("#delta", "")
+        with planning(page):
+            page.fill("#epsilon", "0.5")
         page.wait_for_selector("#plan dd:text-matches('0.5$')")
         assert page.locator("#n_clusters").is_hidden()
         with planning(page):
@@ -244,3 +246,21 @@ def test_no_record_of_a_fit_costs_others_the_page(served: Served, name: str) -> 
             assert f"/console/models/{charge}" in shown.text
             assert ("people: a, &lt;b&gt; → pay" in shown.text) or name != "named features"
             assert client.get(f"/console/models/{charge}").status_code == 422  # it says otherwise than what was bought
+
+
+def test_what_is_predicted_follows_the_model(browser: Browser, served: Served) -> None:
+    """One click on a regression leaves nothing to correct, and one back neither."""
+    with screen(browser, served, "ana") as seen:
+        page = seen.open("/console/models?table=people")
+        assert page.input_value("#label") == "sex"
+        page.check("#model-LinearRegression")
+        assert page.input_value("#label") == "pay"
+        ticked = page.eval_on_selector_all(".ticks input:checked", "all => all.map(one => one.value)")
+        assert ticked == ["sex", "age"]
+        with page.expect_response("**/models/plan"):
+            page.fill("#epsilon", "0.06")
+        page.wait_for_selector("#plan .plan")
+        page.check("#model-GaussianNB")
+        assert page.input_value("#label") == "sex"
+        ticked = page.eval_on_selector_all(".ticks input:checked", "all => all.map(one => one.value)")
+        assert ticked == ["age", "pay"]

@@ -98,6 +98,12 @@ class QuantilesFunction(Function):
                 f"{name!r} is a {aggregate.function} of {shortened(aggregate.column or Literal(None))}, "
                 f"which is of type {t.kind}.",
                 fix="Count it, or group by it.",
+                code="wrong-type",
+                facts={
+                    "function": aggregate.function,
+                    "column": shortened(aggregate.column or Literal(None)),
+                    "type": str(t.kind),
+                },
             )
         if t.kind in (Kind.DATE, Kind.TIMESTAMP):
             first, last = CALENDAR[t.kind]

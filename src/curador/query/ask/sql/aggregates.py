@@ -89,7 +89,9 @@ def _count(node: exp.Expr, rows: Reader, is_unit: Callable[[ex.Expr], bool]) -> 
     if type(inside) is exp.Distinct:
         only(inside, rows.text, "expressions")
         if len(inside.expressions) != 1:
-            refuse(inside, rows.text, "DISTINCT counts one column.", "Count one column at a time.")
+            refuse(
+                inside, rows.text, "DISTINCT counts one column.", "Count one column at a time.", code="sql-distinct-one"
+            )
         what = rows.read(inside.expressions[0])
         return counts.count_distinct(None if is_unit(what) else what)
     what = rows.read(inside)
@@ -124,7 +126,13 @@ def _filtered(node: exp.Expr, rows: Reader, is_unit: Callable[[ex.Expr], bool]) 
 
 def _quantiles(what: ex.Expr, wanted: exp.Expr | None, node: exp.Expr, rows: Reader) -> Aggregate:
     if wanted is None:
-        refuse(node, rows.text, f"{word(node, rows.text)} does not say which quantile.", "Write QUANTILE(column, 0.9).")
+        refuse(
+            node,
+            rows.text,
+            f"{word(node, rows.text)} does not say which quantile.",
+            "Write QUANTILE(column, 0.9).",
+            code="sql-which-quantile",
+        )
     listed = [wanted]
     if type(wanted) is exp.Array:
         only(wanted, rows.text, "expressions")
@@ -170,7 +178,7 @@ def _ours(node: exp.Expr, rows: Reader) -> Aggregate:
         return ranks.bounds(rows.read(arguments[0]))
     if name == "HISTOGRAM" and len(arguments) > 2:
         return counts.histogram(rows.read(arguments[0]), [number(edge, rows.text) for edge in arguments[1:]])
-    refuse(node, rows.text, f"{name} has the wrong number of arguments.", _OURS)
+    refuse(node, rows.text, f"{name} has the wrong number of arguments.", _OURS, code="sql-arguments", word=name)
 
 
 _OURS = "Write TOP_K(5), TOP_K(column, 5), BOUNDS(column) or HISTOGRAM(column, edge, edge, …)."

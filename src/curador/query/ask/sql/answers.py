@@ -129,6 +129,9 @@ class Answers:
                 self.text,
                 f"{node.name[:40]!r} is not a column of the answer; after the noise there are noised answers only.",
                 f"Group by it, measure it, or use one of {', '.join(self.columns)}.",
+                code="not-in-answer",
+                column=node.name[:40],
+                known=", ".join(self.columns),
             )
         return found
 

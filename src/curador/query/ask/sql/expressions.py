@@ -45,7 +45,14 @@ class Reader:
             refuse(node, self.text, f"Nested more than {ex.DEEPEST} deep.", "Simplify the question.")
         if is_aggregate(node):
             if self.aggregate is None:
-                refuse(node, self.text, f"{word(node, self.text)} stands where a value of one row is needed.", _WITHIN)
+                refuse(
+                    node,
+                    self.text,
+                    f"{word(node, self.text)} stands where a value of one row is needed.",
+                    _WITHIN,
+                    code="aggregate-in-row",
+                    word=word(node, self.text),
+                )
             return self.aggregate(node)
         if self.ours is not None and (found := self.ours(self, node, depth)) is not None:
             return found
@@ -59,7 +66,8 @@ class Reader:
         except QuestionRefused:
             raise
         except CuradorError as error:  # a name or a literal that cannot be
-            raise QuestionRefused(place(node, self.text) + error.what, fix=error.fix) from None
+            what = place(node, self.text) + error.what
+            raise QuestionRefused(what, fix=error.fix, code=error.code, facts=error.facts) from None
 
 
 _WITHIN = (
@@ -180,7 +188,13 @@ _COMPARISONS: _Ops = {exp.EQ: "=", exp.NEQ: "<>", exp.LT: "<", exp.LTE: "<=", ex
 @_rule(*_COMPARISONS, says="this expression")
 def _comparison(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
     if any(type(side) in _COMPARISONS for side in (node.this, node.expression)):  # engines disagree on which is first
-        refuse(node, r.text, "A comparison stands beside another.", "Put one in parentheses, or join them by AND.")
+        refuse(
+            node,
+            r.text,
+            "A comparison stands beside another.",
+            "Put one in parentheses, or join them by AND.",
+            code="sql-comparisons",
+        )
     return ex.Compare(_COMPARISONS[type(node)], *_sides(r, node, depth))
 
 
@@ -195,12 +209,24 @@ def _between(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
 def _in(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
     if node.args.get("query"):
         if r.among is None:
-            refuse(node, r.text, "A query stands where a list of values is needed.", "List the values.")
+            refuse(
+                node,
+                r.text,
+                "A query stands where a list of values is needed.",
+                "List the values.",
+                code="sql-query-in-list",
+            )
         return r.among(node)
     found = [r.read(x, depth) for x in node.expressions]
     values = [v for v in found if isinstance(v, ex.Literal)]
     if len(values) < len(found):
-        refuse(node, r.text, "IN lists something that is not a constant.", "List constants, or join conditions by OR.")
+        refuse(
+            node,
+            r.text,
+            "IN lists something that is not a constant.",
+            "List constants, or join conditions by OR.",
+            code="sql-in-constants",
+        )
     return ex.one_of(r.read(node.this, depth), values)
 
 
@@ -210,7 +236,9 @@ def _is(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
     if type(node.expression) is exp.Boolean:
         return ex.all_of(what if node.expression.this else ex.Not(what), ex.Not(ex.IsNull(what)))
     if type(node.expression) is not exp.Null:
-        refuse(node, r.text, "IS tests for NULL, TRUE and FALSE only.", "Write IS NULL, or = for a value.")
+        refuse(
+            node, r.text, "IS tests for NULL, TRUE and FALSE only.", "Write IS NULL, or = for a value.", code="sql-is"
+        )
     return ex.IsNull(what)
 
 
@@ -272,6 +300,12 @@ def _ours(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
     if node.name.upper() in NAMED:
         return NAMED[node.name.upper()](r, node, depth)
     if node.name.upper() != "BIN" or len(node.expressions) < 2:
-        refuse(node, r.text, f"There is no function {word(node, r.text)} here.")
+        refuse(
+            node,
+            r.text,
+            f"There is no function {word(node, r.text)} here.",
+            code="no-such-function",
+            word=word(node, r.text),
+        )
     x, *edges = node.expressions
     return ex.Bin(r.read(x, depth), tuple(number(edge, r.text) for edge in edges))

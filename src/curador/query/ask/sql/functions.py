@@ -46,7 +46,7 @@ def whole(node: exp.Expr | None, text: str, otherwise: int = 0) -> int:
         return otherwise
     value = number(node, text)
     if value.denominator != 1:
-        refuse(node, text, "A whole number is expected here.", "Write a whole number.")
+        refuse(node, text, "A whole number is expected here.", "Write a whole number.", code="sql-whole-number")
     return int(value)
 
 
@@ -213,7 +213,15 @@ def _extract(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
 
 def _extracted(name: str, node: exp.Expr, text: str) -> str:
     if name.upper() not in _EXTRACTED:
-        refuse(node, text, f"No part of a date is called {name.upper()[:20]}.", f"Use one of {', '.join(_EXTRACTED)}.")
+        refuse(
+            node,
+            text,
+            f"No part of a date is called {name.upper()[:20]}.",
+            f"Use one of {', '.join(_EXTRACTED)}.",
+            code="sql-date-part",
+            word=name.upper()[:20],
+            known=", ".join(_EXTRACTED),
+        )
     return _EXTRACTED[name.upper()]
 
 
@@ -224,7 +232,15 @@ def _truncated(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
         return MomentTrunc(unit, _moment(r, node.this, depth))
     if unit not in TRUNCATIONS:
         units = ", ".join((*TRUNCATIONS, *SPANS))
-        refuse(node, r.text, f"DATE_TRUNC does not know {unit[:20]!r} here.", f"Use one of {units}.")
+        refuse(
+            node,
+            r.text,
+            f"DATE_TRUNC does not know {unit[:20]!r} here.",
+            f"Use one of {units}.",
+            code="sql-date-part",
+            word=unit[:20],
+            known=units,
+        )
     return DateTrunc(unit, _date(r, node.this, depth))
 
 
@@ -236,7 +252,15 @@ def _difference(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
         return ex.Arithmetic("-", *(MomentPart(f"{unit.lower()}s", x) for x in moments))
     if unit not in _COUNTED:
         units = ", ".join((*_COUNTED, *map(str.upper, SPANS)))
-        refuse(node, r.text, f"DATEDIFF does not count a {unit[:20]}.", f"Use one of {units}.")
+        refuse(
+            node,
+            r.text,
+            f"DATEDIFF does not count a {unit[:20]}.",
+            f"Use one of {units}.",
+            code="sql-date-part",
+            word=unit[:20],
+            known=units,
+        )
     sides = [_date(r, node.this, depth), _date(r, node.expression, depth)]
     part = _COUNTED[unit]
     if part is not None:
@@ -325,7 +349,14 @@ def _named_part(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
     else:
         part = {**_EXTRACTED, **{w: p for p, w in ex.DATE_PARTS.items()}}.get(name, "")
     if len(arguments) != 1:
-        refuse(node, r.text, f"{name} has the wrong number of arguments.", "Write DATE_PART('month', date).")
+        refuse(
+            node,
+            r.text,
+            f"{name} has the wrong number of arguments.",
+            "Write DATE_PART('month', date).",
+            code="sql-arguments",
+            word=name,
+        )
     return ex.DatePart(part, _date(r, arguments[0], depth))
 
 

@@ -28,7 +28,14 @@ def joined(left: Relation, right: Relation, node: exp.Expr, text: str, tables: M
             node, text, "A FULL JOIN has rows of either table alone.", "Use LEFT JOIN, or UNION ALL of the two tables."
         )
     if (side, kind) not in _SIDES or str(node.args.get("method") or "").upper() not in ("", "NATURAL"):
-        refuse(node, text, f"{side or kind} JOIN is not in the grammar.", "Use JOIN or LEFT JOIN … ON a = b.")
+        refuse(
+            node,
+            text,
+            f"{side or kind} JOIN is not in the grammar.",
+            "Use JOIN or LEFT JOIN … ON a = b.",
+            code="sql-join-kind",
+            word=side or kind,
+        )
     if side == "RIGHT" and _is_per_unit(left) and not _is_per_unit(right) and not tables[right.table].public:
         left, right, side = right, left, "LEFT"
     if side != "RIGHT" and _is_per_unit(right) and not tables[left.table].public:
@@ -38,7 +45,14 @@ def joined(left: Relation, right: Relation, node: exp.Expr, text: str, tables: M
     name = right.table
     there = (left.source is None and name == left.table) or any(j.table == name for j in left.joins)
     if there or {a.casefold() for a in right.columns} & {a.casefold() for a in left.columns}:
-        refuse(node, text, f"{name!r} is there already.", "Join another table, under another name.")
+        refuse(
+            node,
+            text,
+            f"{name!r} is there already.",
+            "Join another table, under another name.",
+            code="sql-table-twice",
+            table=name,
+        )
     theirs = {a: {c: ex.Name(c, name) for c in columns} for a, columns in right.columns.items()}
     right = replace(right, columns=theirs)
     pairs = list(_pairs(left, right, node, text))
@@ -72,7 +86,13 @@ def _beside(
 ) -> Relation:
     """A query with one row per unit, joined by the id: its columns stand beside each row, and no row is multiplied."""
     if {a.casefold() for a in right.columns} & {a.casefold() for a in left.columns}:
-        refuse(node, text, "Two parts of FROM have one name.", "Give the query another: (…) AS name.")
+        refuse(
+            node,
+            text,
+            "Two parts of FROM have one name.",
+            "Give the query another: (…) AS name.",
+            code="sql-names-twice",
+        )
     ids = {e for columns in right.columns.values() for e in columns.values() if is_unit(e, right.rows, tables)}
     theirs: dict[str, dict[str, ex.Expr]] = {
         a: {c: BesideUnit("beside", operand=e, rows=right.rows) for c, e in columns.items()}
@@ -124,7 +144,14 @@ def _turned(
             "GROUP BY the unit's id in it, for one row per unit; or write FROM (query) JOIN table, and filter outside.",
         )
     if tables[left.table].public:
-        refuse(node, text, f"The table {left.table!r} is public.", "Put the private table first.")
+        refuse(
+            node,
+            text,
+            f"The table {left.table!r} is public.",
+            "Put the private table first.",
+            code="public-first",
+            table=left.table,
+        )
     return right, left, "LEFT" if side == "RIGHT" else side
 
 
@@ -175,7 +202,7 @@ def _pairs(left: Relation, right: Relation, node: exp.Expr, text: str) -> Iterat
         yield _names(left.find(column), right.find(column), node, text)
     todo = [node.args["on"]] if node.args.get("on") else []
     if not todo and not node.args.get("using") and not node.args.get("method"):
-        refuse(node, text, "A join without ON multiplies rows.", "Write JOIN table ON a = b.")
+        refuse(node, text, "A join without ON multiplies rows.", "Write JOIN table ON a = b.", code="join-without-on")
     while todo:
         one = todo.pop()
         if type(one) is exp.And:
@@ -191,10 +218,22 @@ def _pairs(left: Relation, right: Relation, node: exp.Expr, text: str) -> Iterat
             theirs = {e for columns in right.columns.values() for e in columns.values()}
             sides = sorted((both.find(a), both.find(b)), key=theirs.__contains__)
             if [e in theirs for e in sides] != [False, True]:
-                refuse(one, text, "A join matches a column of each table.", "Write ON this.column = that.column.")
+                refuse(
+                    one,
+                    text,
+                    "A join matches a column of each table.",
+                    "Write ON this.column = that.column.",
+                    code="join-columns",
+                )
             yield _names(sides[0], sides[1], node, text)
         else:
-            refuse(one, text, "Joins match columns by = alone.", "Write ON a = b AND …; filter in WHERE.")
+            refuse(
+                one,
+                text,
+                "Joins match columns by = alone.",
+                "Write ON a = b AND …; filter in WHERE.",
+                code="join-by-equality",
+            )
 
 
 def _names(a: ex.Expr, b: ex.Expr, node: exp.Expr, text: str) -> tuple[ex.Name, ex.Name]:

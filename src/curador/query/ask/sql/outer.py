@@ -133,7 +133,13 @@ def projected(inner: Question, tree: exp.Expr, text: str) -> Question:
     only(source, text, "this")
     only(source.this, text, "this", "alias")
     if aggregates_rows([*tree.expressions, *filter(None, (tree.args.get(p) for p in ("where", "order")))]):
-        refuse(tree, text, "The inner query gives noised answers: an aggregate of them is one of noise, too.", _INSTEAD)
+        refuse(
+            tree,
+            text,
+            "The inner query gives noised answers: an aggregate of them is one of noise, too.",
+            _INSTEAD,
+            code="answers-of-answers",
+        )
     return _Outer(inner, tree, text).question()
 
 
@@ -226,7 +232,15 @@ class _Outer:
         if type(by) is exp.Literal and not by.is_string:
             place = number(by, self.text)
             if place.denominator != 1 or not 1 <= place <= len(shown):
-                refuse(by, self.text, f"SELECT has no column number {by.name[:20]}.", f"It has {len(shown)}.")
+                refuse(
+                    by,
+                    self.text,
+                    f"SELECT has no column number {by.name[:20]}.",
+                    f"It has {len(shown)}.",
+                    code="select-number",
+                    number=by.name[:20],
+                    n=str(len(shown)),
+                )
             return Order(shown[int(place) - 1], down)
         return Order(self.answers.name_of(self.answers.read(by), "order"), down)
 

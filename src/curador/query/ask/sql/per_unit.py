@@ -89,7 +89,9 @@ class UnitReader:
         if type(inside) is exp.Distinct:
             only(inside, text, "expressions")
             if len(inside.expressions) != 1:
-                refuse(inside, text, "DISTINCT counts one column.", "Count one column at a time.")
+                refuse(
+                    inside, text, "DISTINCT counts one column.", "Count one column at a time.", code="sql-distinct-one"
+                )
             return OfUnit("distinct", operand=rows.read(inside.expressions[0]))
         what = rows.read(inside)
         fixed = isinstance(what, ex.Literal) and what.kind is not None
@@ -136,10 +138,17 @@ def per_unit(
     columns: dict[str, ex.Expr] = {}
     for i, (node, alias) in enumerate(items):
         if alias is None and type(node) is not exp.Column and i >= len(names):
-            refuse(node, text, "A computed column has no name.", "Add AS name.")
+            refuse(node, text, "A computed column has no name.", "Add AS name.", code="no-alias")
         name = alias or (names[i] if i < len(names) else node.name)
         if name in columns:
-            refuse(node, text, f"Two columns are called {name[:40]!r}.", "Rename one.")
+            refuse(
+                node,
+                text,
+                f"Two columns are called {name[:40]!r}.",
+                "Rename one.",
+                code="two-columns",
+                column=name[:40],
+            )
         columns[name] = reader.read(node)
     having = select.args.get("having")
     if having is None:

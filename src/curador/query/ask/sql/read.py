@@ -53,7 +53,7 @@ def parse(text: str, tables: Mapping[str, Table]) -> Question:
     except QuestionRefused:
         raise
     except CuradorError as error:  # a name that no answer can have, a limit of 0
-        raise QuestionRefused(error.what, fix=error.fix) from None
+        raise QuestionRefused(error.what, fix=error.fix, code=error.code, facts=error.facts) from None
 
 
 def refuse_listing(text: str, tables: Mapping[str, Table]) -> None:
@@ -227,7 +227,7 @@ class _Select:
                 refuse(group, self.text, f"There are more than {MOST_SETS} grouping sets.", "Split it.")
             sets = [(*one, *more) for one in sets for more in found]
         if any(len(set(one)) < len(one) for one in sets) or len(set(map(frozenset, sets))) < len(sets):
-            refuse(group, self.text, "A group is listed twice.", "List it once.")
+            refuse(group, self.text, "A group is listed twice.", "List it once.", code="group-twice")
         if len(nodes) == 1 and type(nodes[0]) is exp.Rollup:
             for name, tree in self.tables[self.relation.table].trees.items():
                 if list(sets[0]) == [ex.Name(level) for level in tree.levels]:
@@ -281,18 +281,39 @@ class _Select:
     def _item(self, node: exp.Expr, items: list[_Item]) -> _Item:
         position = number(node, self.text)
         if position.denominator != 1 or not 1 <= position <= len(items):
-            refuse(node, self.text, f"SELECT has no column number {node.name[:20]}.", f"It has {len(items)}.")
+            refuse(
+                node,
+                self.text,
+                f"SELECT has no column number {node.name[:20]}.",
+                f"It has {len(items)}.",
+                code="select-number",
+                number=node.name[:20],
+                n=str(len(items)),
+            )
         return items[int(position) - 1]
 
     def _row_value(self, item: _Item, node: exp.Expr) -> ex.Expr:
         if item.meaning is None or isinstance(item.meaning, Aggregate):
-            refuse(node, self.text, "Groups cannot be made from aggregates.", "Group by columns or expressions.")
+            refuse(
+                node,
+                self.text,
+                "Groups cannot be made from aggregates.",
+                "Group by columns or expressions.",
+                code="group-by-aggregate",
+            )
         return item.meaning
 
     def _group_name(self, group: ex.Expr, items: list[_Item]) -> str:
         chosen = [i for i in items if i.meaning == group]
         if len(chosen) > 1:
-            refuse(chosen[1].node, self.text, f"{group} is selected twice.", "Select it once.")
+            refuse(
+                chosen[1].node,
+                self.text,
+                f"{group} is selected twice.",
+                "Select it once.",
+                code="selected-twice",
+                group=str(group),
+            )
         name = chosen[0].alias or chosen[0].column if chosen else self._written_name(group)
         if name is None:
             raise QuestionRefused(f"The group {group} has no name.", fix="Select it with AS name.")
@@ -369,5 +390,12 @@ class _Select:
             name = answers.name_of(what, "order") if names_in(what) else ""
         if name not in answers.columns:
             known = ", ".join(answers.columns)
-            refuse(node, self.text, "ORDER BY needs a column of the answer.", f"Use one of {known}.")
+            refuse(
+                node,
+                self.text,
+                "ORDER BY needs a column of the answer.",
+                f"Use one of {known}.",
+                code="order-by",
+                known=known,
+            )
         return Order(name, bool(node.args.get("desc")))

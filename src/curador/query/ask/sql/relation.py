@@ -85,7 +85,14 @@ class Relation:
     def _unknown(self, node: exp.Column, several: bool) -> NoReturn:
         shown = f"{node.table}.{node.name}" if node.table else node.name
         if several:
-            refuse(node, self.text, f"{shown[:60]!r} could mean several columns.", "Write table.column.")
+            refuse(
+                node,
+                self.text,
+                f"{shown[:60]!r} could mean several columns.",
+                "Write table.column.",
+                code="column-ambiguous",
+                column=shown[:60],
+            )
         known = [name for columns in self.columns.values() for name in columns]
         quotes = f"A text takes single quotes: '{node.name[:40]}'. " if node.this.args.get("quoted") else ""
         refuse(
@@ -104,7 +111,7 @@ class Relation:
         found = [(n, e) for w in where for n, e in self.columns[w].items() if table is not None or e not in self.merged]
         names = [n for n, _ in found]
         if not found or len(set(map(str.casefold, names))) < len(names):
-            refuse(node, self.text, "* has no columns, or two of one name.", "Name the columns.")
+            refuse(node, self.text, "* has no columns, or two of one name.", "Name the columns.", code="star-columns")
         return dict(found)
 
 

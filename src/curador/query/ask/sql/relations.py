@@ -47,7 +47,7 @@ def relation_of(select: exp.Expr, text: str, tables: Mapping[str, Table], named:
     """The relation that a SELECT reads: FROM, its joins and its WHERE."""
     source = select.args.get("from_")
     if source is None:
-        refuse(select, text, "There is no FROM.", "Say which table is asked.")
+        refuse(select, text, "There is no FROM.", "Say which table is asked.", code="no-from")
     only(source, text, "this")
     relation = _source(source.this, text, tables, named)
     where = select.args.get("where")
@@ -102,7 +102,14 @@ def _table(
 ) -> tuple[str, Relation | None]:
     """The name of a declared table, or of a query that WITH named."""
     if type(node) is not exp.Table or type(node.this) is not exp.Identifier:
-        refuse(node, text, "Only tables of the study and queries over them can be read.", f"They are {_list(tables)}.")
+        refuse(
+            node,
+            text,
+            "Only tables of the study and queries over them can be read.",
+            f"They are {_list(tables)}.",
+            code="only-tables",
+            known=_list(tables),
+        )
     only(node, text, "this", "alias")
     name_of(node.this, text)
     for name in matching(named, node.this):
@@ -158,7 +165,8 @@ def _rows(
             alike = taken.setdefault(identifier(name, "A column").casefold(), name)
             distinct((alike, name) if alike in columns else (name,), "columns")
         except CuradorError as error:
-            raise QuestionRefused(place(node, text) + error.what, fix=error.fix) from None
+            what = place(node, text) + error.what
+            raise QuestionRefused(what, fix=error.fix, code=error.code, facts=error.facts) from None
         columns[name] = value
     return replace(relation, columns={"": columns}, merged=frozenset())
 
@@ -177,7 +185,7 @@ def _union(node: exp.Expr, text: str, tables: Mapping[str, Table], named: Mappin
     while type(queries[0]) is exp.Union:
         one = queries.pop(0)
         if one.args.get("distinct") is not False:
-            refuse(one, text, "UNION drops rows by what other rows hold.", "Write UNION ALL.")
+            refuse(one, text, "UNION drops rows by what other rows hold.", "Write UNION ALL.", code="union-distinct")
         only(one, text, "this", "expression")
         queries = [one.this, one.expression, *queries]
     first = _rows(queries[0], text, tables, named)
@@ -185,7 +193,13 @@ def _union(node: exp.Expr, text: str, tables: Mapping[str, Table], named: Mappin
     parts = [first, *(_rows(query, text, tables, named, names) for query in queries[1:])]
     shown = [list(next(iter(part.columns.values())).items()) for part in parts]
     if len({len(columns) for columns in shown}) > 1:
-        refuse(node, text, "UNION ALL is of queries with different numbers of columns.", "Select as many in each.")
+        refuse(
+            node,
+            text,
+            "UNION ALL is of queries with different numbers of columns.",
+            "Select as many in each.",
+            code="union-columns",
+        )
     columns: dict[str, ex.Expr] = {}
     for row in zip(*shown, strict=True):
         operands = (_own_id(e, part, tables) for part, (_, e) in zip(parts, row, strict=True))
@@ -240,6 +254,6 @@ def _selected(
             name_of(inner.args.get("table"), rows.text)
             yield from relation.everything(inner, inner.args.get("table")).items()
         elif alias is None and type(inner) is not exp.Column and i >= len(names):
-            refuse(inner, rows.text, "A computed column has no name.", "Add AS name.")
+            refuse(inner, rows.text, "A computed column has no name.", "Add AS name.", code="no-alias")
         else:
             yield alias or (names[i] if i < len(names) else inner.name), rows.read(inner)

@@ -18,6 +18,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from curador.errors import QuestionRefused
 from curador.query.ask.sql.parser.dialect import QuestionDialect
+from curador.query.ask.sql.parser.reasons import CLAUSES, CODES, INSTEAD, PARTS, REASONS, WHY, WORDS
 from curador.query.language.expressions import DEEPEST
 from curador.query.tables.names import LONGEST_NAME
 
@@ -51,6 +52,7 @@ def statement(text: str) -> exp.Select:
             text,
             "UNION puts the answers of two questions below each other.",
             "Ask each by itself, or as one batch; UNION ALL of rows stands in FROM.",
+            code="union-of-answers",
         )
     if type(found) is not exp.Select:
         refuse(found, text)
@@ -86,7 +88,12 @@ def expression(text: str) -> exp.Expr:
 
 def _tokens(text: str) -> list[Token]:
     if not isinstance(text, str) or len(text) > LONGEST_SQL:
-        raise QuestionRefused(f"A question is a text of at most {LONGEST_SQL} characters.", fix="Ask for less at once.")
+        raise QuestionRefused(
+            f"A question is a text of at most {LONGEST_SQL} characters.",
+            fix="Ask for less at once.",
+            code="sql-too-long",
+            facts={"most": LONGEST_SQL},
+        )
     try:
         text.encode()
         tokens = QuestionDialect().tokenize(text)
@@ -149,7 +156,12 @@ def _parsed(text: str, tokens: list[Token], into: type[exp.Expr] | None) -> exp.
         )
     trees: Sequence[exp.Expr] = [tree for tree in found if tree is not None]
     if len(trees) != 1:
-        raise QuestionRefused(f"The text holds {len(trees)} statements.", fix="Ask one question at a time.")
+        raise QuestionRefused(
+            f"The text holds {len(trees)} statements.",
+            fix="Ask one question at a time.",
+            code="several-statements",
+            facts={"n": len(trees)},
+        )
     return trees[0]
 
 
@@ -212,11 +224,15 @@ def place(node: exp.Expr, text: str) -> str:
     >>> place(expression("age >= 18").expression, "age >= 18")
     'Line 1, column 8: '
     """
+    found = spot(node, text)
+    return f"Line {found[0]}, column {found[1]}: " if found else ""
+
+
+def spot(node: exp.Expr, text: str) -> tuple[int, ...]:
+    """The line and the column where a part begins, counted from 1; empty if unknown."""
     starts = [n.meta["start"] for n in node.walk() if "start" in n.meta]
-    if not starts:
-        return ""
-    before = text[: min(starts)]
-    return f"Line {before.count(chr(10)) + 1}, column {len(before) - (before.rfind(chr(10)) + 1) + 1}: "
+    before = text[: min(starts, default=0)]
+    return (before.count(chr(10)) + 1, len(before) - (before.rfind(chr(10)) + 1) + 1) if starts else ()
 
 
 def refuse(
@@ -226,22 +242,14 @@ def refuse(
     if isinstance(node, exp.IgnoreNulls):  # the parser's word around ANY_VALUE
         node = node.this
     called = word(node, text)
-    instead = f"Use {_INSTEAD[called]}." if called in _INSTEAD else GRAMMAR
-    reason = _REASONS.get(type(node), (f"{called} is not in the grammar.", instead))
-    if what is None and reason[0].endswith(_SHOWS[0]):
-        code = "shows-rows"
-    raise QuestionRefused(place(node, text) + (what or reason[0]), fix=fix or reason[1], code=code, facts=facts)
-
-
-_INSTEAD = {
-    **dict.fromkeys(("TO_CHAR", "DATE_FORMAT", "FORMAT_DATE"), "STRFTIME(date, '%Y-%m')"),
-    **dict.fromkeys(("AGE", "MONTHS_BETWEEN", "TIMESTAMPDIFF"), "DATEDIFF('month', from, to)"),
-    **dict.fromkeys(("TIMESTAMPTRUNC", "TRUNC_DATE"), "DATE_TRUNC('month', date)"),
-    **dict.fromkeys(("GETDATE", "SYSDATE", "TODAY"), "the value, such as DATE '2020-01-31'"),
-    **dict.fromkeys(("NTH_VALUE", "NTILE"), "QUANTILE(x, [0.25, 0.5, 0.75])"),
-    **dict.fromkeys(("&", "|", "XOR", "<<", ">>", "~"), "// and % with powers of two"),
-}
-"""What to write instead of words that other dialects have."""
+    instead = f"Use {INSTEAD[called]}." if called in INSTEAD else GRAMMAR
+    reason = REASONS.get(type(node), (f"{called} is not in the grammar.", instead))
+    if what is None:
+        ending = next((end for end in CODES if reason[0].endswith(end)), "")
+        code = CODES[ending] if ending else "sql-not-in-grammar"
+        facts |= {"word": reason[0].removesuffix(ending) if ending else called, "instead": INSTEAD.get(called, "")}
+    found = {**facts, "at": spot(node, text)}
+    raise QuestionRefused(place(node, text) + (what or reason[0]), fix=fix or reason[1], code=code, facts=found)
 
 
 def word(node: exp.Expr, text: str = "") -> str:
@@ -256,55 +264,17 @@ def word(node: exp.Expr, text: str = "") -> str:
     if isinstance(node, exp.Anonymous | exp.Var):
         return node.name.upper()[:40]
     called = node.sql_names()[0] if isinstance(node, exp.Func) else node.key.replace("_", " ")
-    return _WORDS.get(type(node), called).upper()
-
-
-_WORDS: dict[type[exp.Expr], str] = {
-    exp.BitwiseAnd: "&",
-    exp.BitwiseOr: "|",
-    exp.BitwiseXor: "XOR",
-    exp.BitwiseNot: "~",
-    exp.BitwiseLeftShift: "<<",
-    exp.BitwiseRightShift: ">>",
-    exp.Pow: "POWER",
-    exp.NullSafeEQ: "IS NOT DISTINCT FROM",
-    exp.NullSafeNEQ: "IS DISTINCT FROM",
-    exp.RegexpLike: "A pattern",
-    exp.SimilarTo: "SIMILAR TO",
-    exp.DPipe: "||",
-    exp.Bracket: "[…]",
-    exp.Slice: "[… : …]",
-    exp.Array: "A list",
-    exp.Tuple: "A list in parentheses",
-    exp.Struct: "{…}",
-    exp.Dot: "A name of several parts, or a function called on a column with a dot,",
-    exp.Lambda: "->",
-    exp.JSONExtract: "->",
-    exp.JSONExtractScalar: "->>",
-    exp.ArrayContainsAll: "@>",
-    exp.AtTimeZone: "AT TIME ZONE",
-    exp.Parameter: "A parameter",
-    exp.SessionParameter: "A parameter",
-    exp.PropertyEQ: ":=",
-    exp.WithinGroup: "WITHIN GROUP",
-    exp.Command: "This statement",
-    exp.GroupingSets: "GROUPING SETS",
-    exp.Collate: "COLLATE",
-    exp.Distinct: "DISTINCT",
-    exp.Table: "A table",
-    exp.RawString: "A text between $$",
-    exp.Join: "JOIN",
-}
-"""The words of what the parser calls otherwise."""
+    return WORDS.get(type(node), called).upper()
 
 
 def only(node: exp.Expr, text: str, *known: str) -> None:
     """Refuse a node with any argument that is not in ``known``: nothing of a question is silently dropped."""
     for name, value in node.args.items():
         if value and name not in known:
-            clause = _CLAUSES.get(name) or name.strip("_").upper().replace("_", " ")
-            why = _WHY.get(name, "is not in the grammar here")
-            refuse(node, text, f"{clause} {why}.", _PARTS.get(name, GRAMMAR))
+            clause = CLAUSES.get(name) or name.strip("_").upper().replace("_", " ")
+            why = WHY.get(name, "is not in the grammar here")
+            code = "sql-clause" if clause.isupper() and name not in WHY else ""
+            refuse(node, text, f"{clause} {why}.", PARTS.get(name, GRAMMAR), code, word=clause)
 
 
 def name_of(node: exp.Expr | None, text: str) -> str:
@@ -314,7 +284,7 @@ def name_of(node: exp.Expr | None, text: str) -> str:
     'odd name'
     """
     if node is None or type(node) is not exp.Identifier:
-        refuse(node or exp.Null(), text, "A name is expected here.", GRAMMAR)
+        refuse(node or exp.Null(), text, "A name is expected here.", GRAMMAR, code="sql-name")
     only(node, text, "this", "quoted")
     return node.name
 
@@ -322,7 +292,7 @@ def name_of(node: exp.Expr | None, text: str) -> str:
 def plain_column(node: exp.Expr, text: str) -> exp.Column:
     """A column by its name, or by its table's and its own."""
     if not isinstance(node, exp.Column):
-        refuse(node, text, "A column is expected here.", GRAMMAR)
+        refuse(node, text, "A column is expected here.", GRAMMAR, code="sql-column")
     only(node, text, "this", "table")
     name_of(node.this, text)
     if node.args.get("table") is not None:
@@ -345,96 +315,4 @@ def number(node: exp.Expr, text: str) -> Fraction:
         if re.fullmatch(r"(\d{1,40}\.?\d{0,40}|\.\d{1,40})([eE][+-]?\d{1,2})?", node.name, re.ASCII):
             return Fraction(node.name)
         refuse(node, text, f"{node.name[:40]} is not a number we read.", "Write fewer digits.")
-    refuse(node, text, "A number is expected here.", "Write a number.")
-
-
-_TEXT = (
-    ": engines match such patterns differently, and some never end.",
-    "Use LIKE, = and IN, or declare a column in the data.",
-)
-_TOTAL = (
-    " cannot be the same number for every row on every engine.",
-    "Use + - * / // % ABS ROUND, or declare a column in the data.",
-)
-_ROWS = (" looks at other rows, so one person could move many answers.", "Ask for aggregates; GROUP BY what you need.")
-_TWICE = (" would count rows twice or by what other rows hold.", "Ask two questions, or use OR and CASE.")
-_SHOWS = (" would show rows.", "Use COUNT, SUM, AVG, MEDIAN, QUANTILE or GROUP BY.")
-_SPREAD = (" has no private estimate here.", "VARIANCE and STDDEV say how values spread, QUANTILE where they lie.")
-_ONE_ROW = (" could be decided by one row.", "Use COUNT_IF(condition), or AVG(condition) for the share.")
-_CLOCK = (" changes from one time to the next.", "Write the value, such as DATE '2020-01-31'.")
-
-
-def _because(reason: tuple[str, str], **kinds: type[exp.Expr]) -> dict[type[exp.Expr], tuple[str, str]]:
-    return {kind: (name + reason[0], reason[1]) for name, kind in kinds.items()}
-
-
-_REASONS: dict[type[exp.Expr], tuple[str, str]] = {
-    **_because(_TEXT, **{"REGEXP_MATCHES": exp.RegexpLike, "SIMILAR TO": exp.SimilarTo, "GLOB": exp.Glob}),
-    **_because(
-        _TOTAL, CBRT=exp.Cbrt, SIN=exp.Sin, COS=exp.Cos, TAN=exp.Tan, ATAN=exp.Atan, ASIN=exp.Asin, ACOS=exp.Acos
-    ),
-    **_because(_ROWS, OVER=exp.Window, LATERAL=exp.Lateral, VALUES=exp.Values, UNNEST=exp.Unnest),
-    **_because((_ROWS[0], "Of the same person: id IN (SELECT id FROM …)."), EXISTS=exp.Exists),
-    **_because(
-        (_ROWS[0], "Ask for its number first, and write that; or what each person has: JOIN (… GROUP BY id)."),
-        **{"A query here": exp.Select, "A subquery here": exp.Subquery},
-    ),
-    exp.Distinct: ("DISTINCT is counted, and nothing else: COUNT(DISTINCT x).", "Leave DISTINCT out, or count."),
-    **_because(_TWICE, UNION=exp.Union, INTERSECT=exp.Intersect, EXCEPT=exp.Except),
-    **_because(_SHOWS, ARRAY_AGG=exp.ArrayAgg, STRING_AGG=exp.GroupConcat, ANY_VALUE=exp.AnyValue, FIRST=exp.First),
-    **_because(_SHOWS, ARG_MAX=exp.ArgMax, ARG_MIN=exp.ArgMin, **{"*": exp.Star}),
-    **_because(_CLOCK, CURRENT_DATE=exp.CurrentDate, NOW=exp.CurrentTimestamp, RANDOM=exp.Rand),
-    **_because(_SPREAD, KURTOSIS=exp.Kurtosis, SKEWNESS=exp.Skewness),
-    **_because(_ONE_ROW, BOOL_OR=exp.LogicalOr, BOOL_AND=exp.LogicalAnd),
-    exp.Placeholder: ("A placeholder has no value here.", "Write the value into the text."),
-}
-
-_CLAUSES = {
-    "method": "NATURAL JOIN",
-    "query": "A query inside IN",
-    "db": "A schema before a table's name",
-    "catalog": "A database before a table's name",
-    "locks": "FOR UPDATE",
-    "sample": "TABLESAMPLE",
-    "except_": "EXCLUDE",
-    "rename": "RENAME",
-    "pivots": "PIVOT",
-    "laterals": "LATERAL",
-    "windows": "WINDOW",
-    "with_": "WITH",
-    "from_": "FROM",
-    "cube": "CUBE",
-    "grouping_sets": "GROUPING SETS",
-    "using_sample": "USING SAMPLE",
-    "zone": "A time zone",
-    "columns": "A list of column names",
-    "unnest": "UNNEST",
-    "match": "An ARRAY comparison",
-    "decimals": "A number of digits",
-    "expressions": "Another argument",
-    "expression": "Another argument",
-    "joins": "A join here",
-    "kind": "A kind of statement",
-    "direction": "FETCH",
-    "limit_options": "A part of the rows after LIMIT",
-    "options": "An option",
-}
-"""What people write where the parser has its own name for a part."""
-
-_WHY = {"distinct": "would show which values occur", "sample": "would ask about chance rows"}
-"""Why a part is refused, where there is more to say than that it is."""
-
-_PARTS = {
-    "direction": "Write LIMIT with a number.",
-    "limit_options": "Write LIMIT with a number.",
-    "qualify": "Put the question into FROM and filter its answers: SELECT * FROM (…) t WHERE ….",
-    "method": "Write JOIN table USING (column).",
-    "distinct": "Write SELECT column, COUNT(*) … GROUP BY column: groups are selected privately.",
-    "recursive": "Write WITH without RECURSIVE.",
-    "sample": "Leave it out: sampling earns no privacy here.",
-    "joins": "Join tables at the top level of the question.",
-    "db": "Use the name the table has in the study.",
-    "all": "List the columns.",
-    "symmetric": "Write the lower bound first.",
-    "query": "Join a public table, or list the values.",
-}
+    refuse(node, text, "A number is expected here.", "Write a number.", code="sql-number")

@@ -120,7 +120,7 @@ def _heat(names: Sequence[str], columns: Sequence[str], values: Any, caption: st
     """A grid of the columns of a model; nothing where there are more than a grid shows."""
     if not 1 <= len(names) <= MOST_BARS or len(columns) > MOST_COLUMNS:
         return ()
-    cells = {(i, j): float(values[j][i]) for i in range(len(names)) for j in range(len(columns))}
+    cells = {(i, j): round(float(values[j][i]), 3) for i in range(len(names)) for j in range(len(columns))}
     return (Picture(caption, lambda width: heat_chart(names, columns, cells, title=caption, width=width)),)
 
 

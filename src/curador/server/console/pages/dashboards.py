@@ -5,17 +5,21 @@ Only the button that says so pays, and the form holds a key: sent twice, it buys
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
 from typing import Any, TypeVar
 
 from fastapi import Response
 from markupsafe import Markup
+from pydantic import ValidationError
 
+from curador import Table
 from curador.errors import CuradorError, InvalidParameter
 from curador.server.access.auth import Caller
-from curador.server.bodies import BatchBody, PublishBody
+from curador.server.bodies import BatchBody, PublishBody, QuestionBody
 from curador.server.console.forms import Filled, filled, number_text
 from curador.server.console.genuine import page_router
-from curador.server.console.questions.built import name_text
+from curador.server.console.questions.built import FUNCTIONS, Built, Measured, name_text
 from curador.server.console.questions.pricing import CONFIDENCES, affordable, confidence_of, wrong
 from curador.server.console.questions.stage import MOST_GROUPS, drawn, rehearsed, rows_of
 from curador.server.console.visit import Visit, Visiting
@@ -50,6 +54,8 @@ async def publish(visit: Visiting, caller: Buyer) -> Response:
     form = await filled(visit.request)
     if form["do"] == "more":
         return await _page(visit, caller, Filled({**form.values, "places": str(_places(form) + 1)}))
+    if form["do"].startswith("build-"):
+        return await _page(visit, caller, _written(visit, form, form["do"].removeprefix("build-")))
     if form["do"] != "pay":
         return await _page(visit, caller, form)
     try:
@@ -81,6 +87,36 @@ async def rehearsal(visit: Visiting, caller: Buyer) -> Response:
 def _places(form: Filled) -> int:
     text = form["places"]
     return min(max(int(text), 1), MOST) if text.isascii() and text.isdigit() and len(text) < 3 else FIRST
+
+
+def _choices(tables: Mapping[str, Table]) -> list[tuple[str, str, list[tuple[str, str]]]]:
+    """Private tables and their columns, each with what stands for it in a form: names may have any characters."""
+    private = [(name, table) for name, table in tables.items() if not table.public]
+    return [
+        (f"{i}.", name, [(f"{i}.{j}", column) for j, column in enumerate(table.columns)])
+        for i, (name, table) in enumerate(private)
+    ]
+
+
+def _written(visit: Visit, form: Filled, place: str) -> Filled:
+    """The form with the SQL of what was chosen for one question."""
+    tables = visit.serving.curator.tables
+    known = {code: (name, column) for _, name, columns in _choices(tables) for code, column in columns}
+    known |= {code: (name, "") for code, name, _ in _choices(tables)}
+    of, by = known.get(form[f"of-{place}"]), known.get(form[f"by-{place}"])
+    try:
+        if of is None or form[f"function-{place}"] not in FUNCTIONS:
+            raise _chosen(place, "Choose what is measured.", "board-of")
+        if by is not None and by[0] != of[0]:
+            raise _chosen(place, "The groups are of another table.", "board-by", table=of[0])
+        built = Built(of[0], (), () if by is None else (by[1],), (Measured(form[f"function-{place}"], of[1]),))
+        return Filled({**form.values, f"sql-{place}": built.sql(tables).replace("\n", " ")})
+    except CuradorError as error:
+        return form.refused(f"of-{place}", error)
+
+
+def _chosen(place: str, what: str, code: str, **facts: str) -> InvalidParameter:
+    return InvalidParameter(what, fix="Choose one.", code=code, facts={"field": f"of-{place}", **facts})
 
 
 def _body(form: Filled, body: type[B], language: str, **more: Any) -> B:
@@ -134,6 +170,8 @@ async def _page(visit: Visit, caller: Caller, form: Filled, status: int = 200) -
         places=places,
         most=MOST,
         tables=tables,
+        choices=_choices(visit.serving.curator.tables),
+        functions=list(FUNCTIONS),
         key=key,
         confidences=CONFIDENCES,
     )
@@ -144,10 +182,26 @@ async def _estimate(visit: Visit, caller: Caller, form: Filled) -> dict[str, Any
         body = _body(form, BatchBody, visit.language)
         found = sent(await asking.explain_batch(body, visit.serving, caller))
     except CuradorError as error:
-        return {"whole": "", "each": [], "remaining": (), "fits": None, "refused": error}
+        at = await visit.serving.work(partial(_culprit, visit, caller, form, error))
+        return {"whole": "", "each": [], "remaining": (), "fits": None, "refused": error, "refused_at": at}
     whole, each = shares(found, visit.language)
     remaining = left(found["remaining"], visit.language)
     return {"whole": whole, "each": each, "remaining": remaining, "fits": found["fits"], "refused": None}
+
+
+def _culprit(visit: Visit, caller: Caller, form: Filled, error: CuradorError) -> int:
+    """Which question a refusal is about, counted from 1; 0 where it is about all."""
+    asked = [k for k in range(_places(form)) if form[f"sql-{k}"].strip()]
+    for k in asked if len(asked) > 1 else ():
+        try:
+            alone = QuestionBody.model_validate({"sql": form[f"sql-{k}"], "epsilon": "1"})
+            asking.explained(alone, visit.serving, caller)
+        except CuradorError as own:
+            if (type(own), own.code, own.facts) == (type(error), error.code, error.facts):
+                return k + 1
+        except ValidationError:
+            return k + 1
+    return 0
 
 
 async def _rehearsal(visit: Visit, caller: Caller, form: Filled) -> dict[str, Any]:

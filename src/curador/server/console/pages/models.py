@@ -37,6 +37,7 @@ from curador.server.console.learning.fitted import fitted
 from curador.server.console.learning.recipe_code import recipe_code
 from curador.server.console.learning.scored import bought_scores, is_classifier
 from curador.server.console.learning.typed import Predicted, TypedField, asked_of, fields_of
+from curador.server.console.questions.pricing import affordable
 from curador.server.console.visit import HEADERS, Visit, Visiting
 from curador.server.gate.problems import status_of
 from curador.server.gate.refusals import not_found
@@ -139,7 +140,8 @@ def _usual(visit: Visit, caller: Caller, table: str) -> Filled:
     elif len(numbers) > 1:
         label, model = numbers[-1], "LinearRegression"
     ticked = {one.field: one.name for one in columns if one.usable and one.name != label}
-    return Filled({"table": table, "model": model, "label": label, "epsilon": "0.5", "delta": delta, **ticked})
+    epsilon = affordable(remaining(visit.serving, caller)) if columns else ""
+    return Filled({"table": table, "model": model, "label": label, "epsilon": epsilon, "delta": delta, **ticked})
 
 
 def _usual_delta(visit: Visit, caller: Caller) -> str:

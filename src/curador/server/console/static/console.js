@@ -6,6 +6,12 @@ if (code && location.hash.startsWith("#cur_")) {
   history.replaceState(null, "", location.pathname);
 }
 
+// On a narrow window the pages are a strip: the one that is shown is in sight.
+document.querySelector(".pages [aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
+
+// What a form was sent for is in sight, and has the focus.
+document.getElementById("here")?.focus();
+
 // A button that copies the text of a field; without a script the text can be selected.
 function offered(root) {
   for (const button of root.querySelectorAll("[data-copy]")) button.hidden = false;

@@ -354,6 +354,40 @@ TEXTS = {
         "Póngalo de nuevo en {path}: se encuentra solo. O quite la tabla del archivo del estudio; lo gastado queda gastado.",
     ),
     "missing-told": ("The curator of the study can put it back.", "El curador del estudio puede ponerlo de nuevo."),
+    "cost-nothing": ("nothing", "nada"),
+    "error-csv-names-needed": (
+        "A file without a header needs the names of its columns: write all of them here, in their order, between commas.",
+        "Un archivo sin encabezado necesita los nombres de sus columnas: escríbalos todos aquí, en su orden, entre comas.",
+    ),
+    "error-csv-encoding": (
+        "The file is not written in these letters. Choose the other: Latin-1 is that of many files of older spreadsheets.",
+        "El archivo no está escrito con estas letras. Elija las otras: Latin-1 es la de muchos archivos de hojas de cálculo antiguas.",
+    ),
+    "error-csv-header": (
+        "The first line does not name the columns, each once. Choose another separator, or say that it is a row already.",
+        "La primera línea no nombra las columnas, cada una una vez. Elija otro separador, o diga que ya es una fila.",
+    ),
+    "error-header-like-values": (
+        "The first line looks like values, not like names. If it is a row, choose “is a row already” and write the names of the columns.",
+        "La primera línea parece tener valores y no nombres. Si es una fila, elija «ya es una fila» y escriba los nombres de las columnas.",
+    ),
+    "error-csv-delimiter": (
+        "The first line has “{seen}” in it and is not split by “{stated}”: choose “{seen}” here.",
+        "La primera línea tiene «{seen}» y no se separa por «{stated}»: elija aquí «{seen}».",
+    ),
+    "error-csv-spaces": (
+        "Names in the first line have spaces around them, so values may have them, too. Choose to drop them here.",
+        "Los nombres de la primera línea tienen espacios alrededor, y los valores también pueden tenerlos. Elija quitarlos aquí.",
+    ),
+    "error-bounds-empty": (
+        "The lowest, {low}, is above the highest, {high}. Swap them.",
+        "El mínimo, {low}, es mayor que el máximo, {high}. Cámbielos de lugar.",
+    ),
+    "error-board-of": ("Choose what is measured, and of what.", "Elija qué se mide, y de qué."),
+    "error-board-by": (
+        "The groups are of another table. Choose a column of {table}.",
+        "Los grupos son de otra tabla. Elija una columna de {table}.",
+    ),
     "error-name-twice": (
         "Two questions are called {name}. Give one of them another short name.",
         "Dos preguntas se llaman {name}. Dé a una de ellas otro nombre corto.",

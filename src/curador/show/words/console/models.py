@@ -44,7 +44,7 @@ TEXTS = {
     "name-GaussianNB": ("Naive Bayes", "Bayes ingenuo"),
     "about-GaussianNB": (
         "Means and counts of each class. Cheap, and works with an epsilon alone.",
-        "Medias y recuentos de cada clase. Barato, y funciona solo con un épsilon.",
+        "Medias y conteos de cada clase. Barato, y funciona solo con un épsilon.",
     ),
     "name-LinearRegression": ("Linear regression", "Regresión lineal"),
     "about-LinearRegression": (
@@ -259,7 +259,7 @@ TEXTS = {
     "score": ("How often is it right?", "¿Cuántas veces acierta?"),
     "score-hint": (
         "Counted on the private rows, so it costs: two noised counts, of rows it is right about and of the others. On the rows it learned from a model looks a little better than on new ones.",
-        "Se cuenta en las filas privadas, así que cuesta: dos recuentos con ruido, de las filas en que acierta y de las otras. En las filas de las que aprendió, un modelo parece algo mejor que en otras nuevas.",
+        "Se cuenta en las filas privadas, así que cuesta: dos conteos con ruido, de las filas en que acierta y de las otras. En las filas de las que aprendió, un modelo parece algo mejor que en otras nuevas.",
     ),
     "score-epsilon-hint": ("What this score costs.", "Lo que cuesta esta evaluación."),
     "score-where-hint": (
