@@ -8,6 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from curador.errors import CuradorError
+from curador.ledger.records import bounded
 from curador.query.ask.builder import TableQuery
 from curador.query.language.expressions import Expr, all_of
 from curador.query.language.text import sql_text
@@ -75,6 +76,16 @@ def noted(recipe: Mapping[str, object]) -> dict[str, object]:
     features = recipe.get("features")
     pairs = {"features": [list(pair) for pair in features.items()]} if isinstance(features, Mapping) else {}
     return {**recipe, **pairs}
+
+
+def kept_whole(recipe: Mapping[str, object]) -> bool:
+    """Whether a record of a charge keeps a recipe as it is: of a very long one it keeps a digest.
+
+    >>> kept_whole({"features": ["x"]}), kept_whole({"features": ["x" * 100_000]})
+    (True, False)
+    """
+    record = {"recipe": noted(recipe)}
+    return bool(bounded(record) == record)
 
 
 def from_note(recipe: Mapping[str, object]) -> dict[str, object]:

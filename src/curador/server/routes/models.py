@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 from fastapi import APIRouter, Path
 
 from curador.curator.purchase import Request
-from curador.curator.purchases.plain import noted
+from curador.curator.purchases.plain import kept_whole
 from curador.errors import CuradorError
-from curador.ledger.records import LONGEST_NOTE, bounded
-from curador.numbers import whole
 from curador.server.bodies import FitBody, RecipeBody, ScoreBody
 from curador.server.gate.refusals import not_found, refused
 from curador.server.jobs.runner import Told
@@ -51,15 +49,15 @@ def _planned(make: Callable[[], T]) -> T:
 def _recipe(body: RecipeBody) -> ModelFile:
     from curador.learn.recipe import KNOWN, recipe_from
 
-    for name in ("steps", "rounds"):  # as text or with a point, they are the same number
-        if body.settings.get(name) is not None and whole(body.settings[name], name) > MOST_STEPS:
-            raise refused(f"A fit has at most {MOST_STEPS:,} {name} here.", "Ask for fewer.", "too-many-steps")
+    for name in ("steps", "rounds"):  # as a text or with a point they would be the same number to a model
+        value = body.settings.get(name)
+        if value is not None and not (type(value) is int and value <= MOST_STEPS):
+            raise refused(
+                f"A fit has at most {MOST_STEPS:,} {name} here.", "Write a whole number of them.", "too-many-steps"
+            )
     stated = body.model_dump(include=set(KNOWN), exclude_none=True)
-    record = {"recipe": noted(stated)}
-    if bounded(record) != record:  # kept as a digest, its model could be paid for, and never be read
-        raise refused(
-            f"A recipe has at most {LONGEST_NOTE:,} characters here.", "Ask for fewer features.", "recipe-too-long"
-        )
+    if not kept_whole(stated):  # kept as a digest, its model could be paid for, and never be read
+        raise refused("A recipe this long is not kept.", "Ask for fewer features.", "recipe-too-long")
     return recipe_from(stated, "recipe")
 
 

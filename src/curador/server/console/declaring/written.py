@@ -48,7 +48,7 @@ DATES = {
 USUAL = {"delimiter": ",", "encoding": "utf-8", "numbers": "1234.5", "dates": "2025-12-31", "spaces": "drop"}
 """How a CSV file is written, as a form begins."""
 
-YES_WORDS = {"es": "sí, si"}
+YES_WORDS = {"en": "", "es": "sí, si"}
 """What a form offers as words for yes, by the language of its page."""
 
 _PLACES = {

@@ -1,6 +1,7 @@
 """What all pages share: navigation, forms, signing in, refusals."""
 
 TEXTS = {
+    "utc": ("{at} UTC", "{at} UTC"),
     # -- around every page
     "product": ("Curador", "Curador"),
     "skip": ("Skip to the content", "Ir al contenido"),
