@@ -8,6 +8,8 @@ from decimal import Decimal
 from fractions import Fraction
 
 from curador.errors import CuradorError
+from curador.ledger.records import LONGEST_NOTE as LONGEST_NOTE
+from curador.ledger.records import bounded
 from curador.query.ask.builder import TableQuery
 from curador.query.language.expressions import Expr, all_of
 from curador.query.language.text import sql_text
@@ -75,6 +77,16 @@ def noted(recipe: Mapping[str, object]) -> dict[str, object]:
     features = recipe.get("features")
     pairs = {"features": [list(pair) for pair in features.items()]} if isinstance(features, Mapping) else {}
     return {**recipe, **pairs}
+
+
+def kept_whole(recipe: Mapping[str, object]) -> bool:
+    """Whether the record of a recipe says all of it: one longer than ``LONGEST_NOTE`` is kept as a digest.
+
+    >>> kept_whole({"features": ["age"]}), kept_whole({"where": "age > 3" + " AND age > 3" * 1000})
+    (True, False)
+    """
+    record: dict[str, object] = {"recipe": noted(recipe)}
+    return bounded(record) == record
 
 
 def from_note(recipe: Mapping[str, object]) -> dict[str, object]:

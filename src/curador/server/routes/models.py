@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 from fastapi import APIRouter, Path
 
 from curador.curator.purchase import Request
-from curador.curator.purchases.plain import noted
+from curador.curator.purchases.plain import LONGEST_NOTE, kept_whole
 from curador.errors import CuradorError
-from curador.ledger.records import LONGEST_NOTE, bounded
 from curador.server.bodies import FitBody, RecipeBody, ScoreBody
 from curador.server.gate.refusals import not_found, refused
 from curador.server.jobs.runner import Told
@@ -54,8 +53,7 @@ def _recipe(body: RecipeBody) -> ModelFile:
         if isinstance(body.settings.get(name), int) and body.settings[name] > MOST_STEPS:
             raise refused(f"A fit has at most {MOST_STEPS:,} {name} here.", "Ask for fewer.", "too-many-steps")
     stated = body.model_dump(include=set(KNOWN), exclude_none=True)
-    record = {"recipe": noted(stated)}
-    if bounded(record) != record:  # kept as a digest, its model could be paid for, and never be read
+    if not kept_whole(stated):  # its model could be paid for, and never be read
         raise refused(
             f"A recipe has at most {LONGEST_NOTE:,} characters here.", "Ask for fewer features.", "recipe-too-long"
         )

@@ -20,7 +20,6 @@ from markupsafe import Markup
 from curador import Access, Balance, Curator, Decision
 from curador.curator.naming import ANALYST, normal
 from curador.errors import CuradorError, InvalidParameter
-from curador.ledger.contract import Registration
 from curador.server.access.auth import Caller
 from curador.server.access.passwords import signs_in
 from curador.server.bodies import EndBody, GrantBody, RevokeBody, TokenBody
@@ -85,10 +84,10 @@ def handle(name: str) -> str:
     return sha256(name.encode()).hexdigest()[:16]
 
 
-def _tied(curator: Curator) -> dict[str, Registration]:
-    """Everybody who was given a budget, by name: with the scope, and the kind as the unit."""
+def _tied(curator: Curator) -> dict[str, tuple[str, str]]:
+    """The scope of everybody who was given a budget, and whether that is an analyst or a group, by name."""
     found = curator.ledger.registrations()
-    return {one.table.removeprefix(ANALYST): one for one in found if one.table.startswith(ANALYST)}
+    return {one.table.removeprefix(ANALYST): (one.scope, one.unit) for one in found if one.table.startswith(ANALYST)}
 
 
 def names(curator: Curator) -> list[str]:
@@ -96,14 +95,14 @@ def names(curator: Curator) -> list[str]:
     return sorted(_tied(curator))
 
 
-def _views(curator: Curator, tied: Mapping[str, Registration]) -> list[AnalystView]:
+def _views(curator: Curator, tied: Mapping[str, tuple[str, str]]) -> list[AnalystView]:
     ledger, roots = curator.ledger, curator.scopes.roots()
-    found = {name: ledger.balance(one.scope) for name, one in sorted(tied.items())}
+    found = {name: ledger.balance(scope) for name, (scope, _) in sorted(tied.items())}
     above = Counter(balance.parent.scope for balance in found.values() if balance.parent is not None)
     return [
-        AnalystView(name, balance, ledger.count(one.scope), _group(balance, roots), above[one.scope], one.unit)
+        AnalystView(name, balance, ledger.count(scope), _group(balance, roots), above[scope], kind)
         for name, balance in found.items()
-        for one in (tied[name],)
+        for scope, kind in (tied[name],)
     ]
 
 
