@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from curador.accounting.events import PureLoss
-from curador.errors import LedgerBroken, LedgerFailed
+from curador.errors import BudgetExceeded, LedgerBroken, LedgerFailed
 from curador.ledger.access import Access
 from curador.ledger.anchor.decided import AS_STORED
 from curador.ledger.book import Book
@@ -260,3 +260,19 @@ def test_of_a_budget_that_was_sold_twice_a_restore_closes_that_one(file: Path, c
     again.verify()
     again.close()
     open_ledger(file).close()
+
+
+def test_a_clock_that_is_set_back_within_a_transaction_sells_nothing_that_has_ended(opener: Opener) -> None:
+    """One look at the clock for each: what is sealed with a later time than it was checked with would be tampering."""
+    end = datetime.now(UTC) + timedelta(hours=1)
+    opener().open("people", PureDP(1), expires=end)
+    opener().open("ana", PureDP(1), parent="people")
+    looks = iter([end + timedelta(seconds=1)])
+    ledger = opener(lambda: next(looks, end - timedelta(seconds=1)))
+    with pytest.raises(BudgetExceeded, match="ended on"):
+        ledger.reserve("people", TENTH, receiver="ana")
+    ledger.settle(ledger.reserve("people", TENTH, receiver="ana", fingerprint="q").id, b"x")
+    looks = iter([end + timedelta(seconds=1)])
+    with pytest.raises(BudgetExceeded, match="ended on"):
+        ledger.reserve("people", TENTH, receiver="ana", fingerprint="q", key="k")
+    ledger.verify()

@@ -222,10 +222,10 @@ class Book(Registry, AccessList):
                 return self._repeat(rows, answered, event, costs, receiver, asked, note if again is None else again, at)
             if owner is not None and (running := past.running(rows, fingerprint)) not in (None, ended):
                 for scope in () if receiver is None else self._path(receiver):
-                    check(rows, scope, self._open_definition(rows, scope), costs[scope])
+                    check(rows, scope, self._open_definition(rows, scope, at), costs[scope])
                 raise past.being_answered(rows, fingerprint, running)
             for scope in path:
-                check(rows, scope, self._open_definition(rows, scope), costs[scope])
+                check(rows, scope, self._open_definition(rows, scope, at), costs[scope])
             entry = Reserved(
                 rows.head.charges + 1,
                 path,
@@ -264,7 +264,7 @@ class Book(Registry, AccessList):
             )
         owing: list[str] = []
         for scope in () if receiver is None else self._path(receiver):
-            text = self._open_definition(rows, scope)
+            text = self._open_definition(rows, scope, at)
             if not past.has_paid(rows, self._key, scope, number):
                 check(rows, scope, text, costs[scope])
                 owing.append(scope)
@@ -429,15 +429,15 @@ class Book(Registry, AccessList):
             )
         return row[0], row[1], row[2], row[3], row[4]
 
-    def _open_definition(self, rows: Rows, scope: str) -> str:
-        """The definition of a scope; refused if the scope is closed or expired."""
+    def _open_definition(self, rows: Rows, scope: str, at: str = "") -> str:
+        """The definition of a scope; refused if the scope is closed, or expired ``at`` the time of an entry, or now."""
         text: str
         _, _, text, expires, closed = rows.get(SCOPE, scope) or self._row(rows, scope)
         if closed:
             raise BudgetExceeded(
                 f"The budget of {scope!r} was closed.", fix=ANOTHER, code="budget-closed", facts={"scope": scope}
             )
-        if expires is not None and self._time(rows) >= expires:
+        if expires is not None and (at or self._time(rows)) >= expires:
             raise BudgetExceeded(
                 f"The budget of {scope!r} ended on {expires}.",
                 fix=ANOTHER,
