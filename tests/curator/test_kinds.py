@@ -94,3 +94,25 @@ def test_who_asks_sees_what_they_received_themselves() -> None:
     ask("gil", 0)  # eva bought it first
     assert [one.id for one in curator.received("gil")] == [charges["eva"][0], *charges["gil"]]
     assert [one.id for one in curator.received("eva")] == charges["eva"]
+
+
+def test_a_charge_is_found_by_its_number_and_not_by_reading_the_history(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = Table(pyarrow.table({"age": range(20)}), columns={"age": {"type": "integer", "bounds": [0, 120]}})
+    curator = Curator({"people": table}, PureDP(9), analysts={"eva": Analyst(PureDP(3)), "gil": Analyst(PureDP(3))})
+    charges = [
+        str(curator.ask(f"SELECT COUNT(*) AS n FROM people WHERE age > {n}", epsilon=0.1, analyst="eva").charge)
+        for n in range(3)
+    ]
+    curator.ask("SELECT COUNT(*) AS n FROM people WHERE age > 0", epsilon=0.1, analyst="gil", because="mine")
+
+    def read(*_: object, **__: object) -> None:
+        raise AssertionError("the history was read")
+
+    monkeypatch.setattr(type(curator.ledger), "history", read)
+    for id in charges:
+        assert (found := bought_by(curator, id, "eva")) is not None
+        assert found.charge.receiver == "eva"
+    again = bought_by(curator, charges[0], "gil")
+    assert again is not None
+    assert (again.because, again.charge.receiver, again.charge.repeated) == ("mine", "gil", True)
+    assert [bought_by(curator, id, "gil") for id in (charges[1], "99", "0")] == [None] * 3

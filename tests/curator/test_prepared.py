@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Barrier, Event, Thread
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
 from curador.curator.curator import Curator
-from curador.curator.prepared import StoredCopies, prepare_stored
+from curador.curator.prepared import StoredCopies, _owner_only, prepare_stored
 from curador.errors import InvalidParameter, QuestionRefused
 from curador.privacy import PureDP
 from curador.query.aggregates.counts import count
@@ -192,3 +194,30 @@ def test_all_who_serve_a_study_plan_alike_after_one_of_them_made_a_copy(study: P
         assert curator.charge_count() == 2
     finally:
         other.close()
+
+
+def test_copies_that_are_made_at_once_are_their_owners_alone(tmp_path: Path) -> None:
+    usual = os.umask(0o022)
+    inside, leave = Barrier(2), Event()
+
+    def first() -> None:
+        with _owner_only():
+            inside.wait()
+
+    def second() -> None:
+        with _owner_only():
+            inside.wait()
+            leave.wait(10)
+            (tmp_path / "copy").write_text("rows")
+
+    try:
+        threads = [Thread(target=work) for work in (first, second)]
+        for thread in threads:
+            thread.start()
+        threads[0].join()  # the other has not made its file yet
+        leave.set()
+        threads[1].join()
+        assert (tmp_path / "copy").stat().st_mode & 0o777 == 0o600
+        assert os.umask(0o022) == 0o022  # as it was
+    finally:
+        os.umask(usual)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -365,6 +366,16 @@ def test_a_running_count_is_paid_at_opening(opened: Opened, study: Path) -> None
     with pytest.raises(NotPromised, match="has ended"):
         stream.next()
     assert curator.budget().spent == PureDP(0.5)
+
+
+def test_what_replace_makes_of_a_running_count_draws_from_the_same_tree(opened: Opened) -> None:
+    curator = opened()
+    stream = curator.running_count(curator.table("people"), "day", date(2026, 1, 1), 3, epsilon=0.5)
+    days = [replace(stream).next()["day"][0] for _ in range(3)]
+    assert days == [date(2026, 1, 1) + timedelta(days=i) for i in range(3)]  # never a day twice
+    for one in (stream, replace(stream)):
+        with pytest.raises(NotPromised):
+            one.next()
 
 
 def test_a_running_count_is_settled_before_anything_leaves(opened: Opened) -> None:

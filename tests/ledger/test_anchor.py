@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import itertools
 import os
 import random
@@ -120,6 +122,85 @@ def test_a_damaged_line_that_was_on_the_disk_is_seen(quick: Path) -> None:
             assert "Bring its folder back" in found.value.fix
     path.write_bytes(right)
     open_ledger(quick / "x.db").close()
+
+
+@pytest.mark.parametrize("next_one", ["marked already", "another mark", "another process", "a new process"])
+def test_after_a_sync_that_failed_the_next_one_writes_again(
+    quick: Path, monkeypatch: pytest.MonkeyPatch, next_one: str
+) -> None:
+    """Pages that could not be written pass for written afterwards: the system says so once."""
+    ledger, other = opened(quick), open_ledger(quick / "x.db")
+    path = kept(quick)
+    waiting = [ledger.reserve("people", THOUSANDTH).id for _ in range(3)]
+    disk, dirty, failing = bytearray(path.read_bytes()), list[tuple[int, int]](), [True]
+    write, sync = os.pwrite, os.fdatasync
+
+    def is_anchor(file: int) -> bool:
+        return os.fstat(file).st_ino == path.stat().st_ino
+
+    def pwrite(file: int, content: bytes, place: int) -> int:
+        if is_anchor(file):
+            dirty.append((place, place + len(content)))
+        return write(file, content, place)
+
+    def fdatasync(file: int) -> None:
+        if not is_anchor(file):
+            return sync(file)
+        if failing and failing.pop():
+            dirty.clear()
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        for start, end in dirty:
+            disk[start:end] = path.read_bytes()[start:end]
+        return dirty.clear()
+
+    monkeypatch.setattr(os, "pwrite", pwrite)
+    monkeypatch.setattr(os, "fdatasync", fdatasync)
+    with pytest.raises(LedgerFailed):
+        ledger.settle(waiting[0], b"one")
+    assert bytes(disk) != path.read_bytes()
+    if next_one == "another mark":
+        ledger.open("others", PureDP(1))
+    after = {"another process": other, "a new process": open_ledger(quick / "x.db")}.get(next_one, ledger)
+    assert after.settle(waiting[1], b"two") == b"two"
+    after.reserve("people", THOUSANDTH)
+    assert bytes(disk) == path.read_bytes()
+    monkeypatch.undo()
+    for one in (ledger, other, after):
+        one.close()
+
+
+def test_what_is_read_while_others_write_is_read_again_before_it_is_called_damaged(
+    quick: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A copy is made page by page: a line may be missing in it before one that was written later."""
+    ledger = opened(quick)
+    for _ in range(5):
+        buy(ledger)
+    ledger.close()
+    right, path = kept(quick).read_bytes(), kept(quick)
+    lines = right.rstrip(b"\0").split(b"\n")[:-1]
+    start = sum(len(line) + 1 for line in lines[:-2])
+    mixed = right[:start] + bytes(len(lines[-2])) + right[start + len(lines[-2]) :]
+    whole, reads = anchors._content, list[bool]()
+
+    def content(file: int, place: int = 0) -> bytes:
+        with open(path, "rb") as another:
+            try:
+                fcntl.flock(another, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                reads.append(True)
+                return whole(file, place)
+        reads.append(False)
+        return mixed[place:]
+
+    monkeypatch.setattr(anchors, "_content", content)
+    found = looked(quick).newest()
+    assert reads == [False, True]  # under a lock only then
+    monkeypatch.undo()
+    assert found == looked(quick).newest()
+    path.write_bytes(mixed)
+    with pytest.raises(LedgerBroken):
+        looked(quick).newest()
 
 
 # ---- what it knows ---------------------------------------------------------------------------------------------------

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
-from threading import Thread
-from typing import Any
 
 import pytest
 
@@ -18,7 +17,10 @@ from curador.ledger.access import Access
 from curador.ledger.anchor.decided import AS_STORED
 from curador.ledger.book import Book
 from curador.ledger.contract import Ledger
-from curador.ledger.opening import open_ledger
+from curador.ledger.opening import open_ledger, restore_ledger
+from curador.ledger.stores.group_commit import Job
+from curador.ledger.stores.one_transaction import OneTransaction
+from curador.ledger.stores.sql import SqlStore
 from curador.privacy import PureDP
 from tests.ledger.conftest import Opener
 
@@ -132,18 +134,20 @@ def test_a_budget_that_was_made_to_last_is_found(file: Path) -> None:
     ledger.close()
 
 
-def test_an_answer_that_was_passed_on_unpaid_is_found(file: Path) -> None:
+def test_who_has_paid_is_believed_only_as_a_sealed_entry_says(file: Path) -> None:
     ledger = open_ledger(file)
     ledger.open("eva", PureDP(1))
     first = ledger.reserve("people", TENTH, fingerprint="q", receiver="ana")
     ledger.settle(first.id, b"answer")
-    edit(file, f"INSERT INTO paid VALUES ('eva', {first.id}, 1)")
-    again = ledger.reserve("people", TENTH, fingerprint="q", receiver="eva", key="k")
-    assert again.repeated
-    assert not again.scopes  # she had paid, it seemed
-    edit(file, "DELETE FROM paid WHERE scope = 'eva'")
-    with pytest.raises(LedgerBroken, match="not paid by the scopes that have to"):
-        ledger.verify()
+    for entry in (1, 9, 10, 99):  # of another kind, of another payer, of another kind, none
+        edit(file, f"INSERT INTO paid VALUES ('eva', {first.id}, {entry})")
+        for key in (None, "k"):
+            with pytest.raises(LedgerBroken, match="no entry says that 'eva' has paid"):
+                ledger.reserve("people", TENTH, fingerprint="q", receiver="eva", key=key)
+        edit(file, "DELETE FROM paid WHERE scope = 'eva'")
+    again = ledger.reserve("people", TENTH, fingerprint="q", receiver="eva")
+    assert (again.repeated, again.scopes) == (True, ("eva",))
+    ledger.verify()
     ledger.close()
 
 
@@ -157,52 +161,102 @@ def test_what_begins_lasts_where_a_clock_was_ahead(opener: Opener) -> None:
     assert not found.ended
 
 
-def test_what_was_never_committed_is_not_believed(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A shared transaction fails at its commit, after a part of it has looked at the tokens."""
+# ---- what was never written, or sold too often -----------------------------------------------------------------------
+
+
+def together(ledger: Book, *works: Callable[[Ledger], object]) -> list[object]:
+    """Several transactions of threads that share one of the database."""
+    store = ledger._store
+    assert isinstance(store, SqlStore)
+
+    def job(work: Callable[[Ledger], object]) -> Job:
+        return Job(lambda rows: work(Book(OneTransaction(rows), ledger._key, decided=ledger._decided.before(rows))))
+
+    jobs = [job(work) for work in works]
+    store._perform(jobs)
+    return [job.result for job in jobs]
+
+
+def test_what_a_transaction_that_failed_had_decided_is_not_believed(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ledger, other = open_ledger(file), open_ledger(file)
-    store: Any = ledger._store
-    commit, failed = store._commit, list[int]()
 
-    def fail_once() -> None:
-        if not failed:
-            failed.append(1)
-            raise sqlite3.OperationalError("database or disk is full")
-        commit()
+    def fail() -> None:
+        raise sqlite3.OperationalError("database or disk is full")
 
-    monkeypatch.setattr(store, "_commit", fail_once)
-    made = Access("ef" * 32, "auditor")
+    def decide(book: Ledger) -> None:
+        for n in range(3):
+            book.open(f"never {n}", PureDP(1))
 
-    def give_and_look(book: Ledger) -> Access | None:
-        book.give_access(made)
-        return None
-
-    def spend(book: Ledger) -> None:
-        assert book.access(TOKEN) is not None
-        book.end_access(TOKEN)
-
-    said: list[str] = []
-
-    def attempt(work: Callable[[Ledger], object]) -> None:
-        try:
-            ledger.at_once(work)
-        except LedgerFailed as error:
-            said.append(error.code)
-
-    with store._group.lead:  # so that they share a transaction
-        threads = [Thread(target=attempt, args=(work,)) for work in (give_and_look, spend)]
-        for thread in threads:
-            thread.start()
-            while not any(job for job in store._group._waiting) or len(store._group._waiting) <= threads.index(thread):
-                pass
-    for thread in threads:
-        thread.join()
-    assert said == ["ledger-unavailable"] * 2
-    assert ledger.access(made.token) is None
+    with monkeypatch.context() as patch:
+        patch.setattr(ledger._store, "_commit", fail)
+        with pytest.raises(LedgerFailed):
+            together(ledger, decide, lambda book: book.access(TOKEN))
     other.end_access(TOKEN, because="stolen")
-    found = ledger.access(TOKEN)
-    assert found is not None
+    for n in range(4):
+        found = ledger.access(TOKEN)
+        assert found is not None
+        assert found.ended
+        other.open(f"other {n}", PureDP(1))
+    ledger.reserve("visits", TENTH)
+    for book in (ledger, other):
+        book.verify()
+        book.close()
+
+
+def test_what_was_decided_before_in_one_transaction_holds_in_it(file: Path) -> None:
+    ledger = open_ledger(file)
+    _, found = together(ledger, lambda book: book.end_access(TOKEN, because="used"), lambda book: book.access(TOKEN))
+    assert isinstance(found, Access)
     assert found.ended
-    other.give_access(made)
-    assert ledger.access(made.token) == made
+    assert ledger.access(TOKEN) == found
+    ledger.close()
+
+
+def test_a_history_that_was_put_back_after_it_was_only_read_is_seen(file: Path) -> None:
+    ledger, other = open_ledger(file), open_ledger(file)
+    copy = sqlite3.connect(":memory:")
+    with sqlite3.connect(file) as live:
+        live.backup(copy)
+    other.reserve("visits", TENTH)  # nobody has marked it
+    assert ledger.count() == 1  # and here it is only read
+    with sqlite3.connect(file) as live:
+        copy.backup(live)
+    for act in (ledger.count, lambda: ledger.access(TOKEN)):
+        with pytest.raises(LedgerBroken, match="was put back while it was in use"):
+            act()
     for book in (ledger, other):
         book.close()
+
+
+@pytest.mark.parametrize("copied", ["before", "after"])
+def test_of_a_budget_that_was_sold_twice_a_restore_closes_that_one(file: Path, copied: str) -> None:
+    backup = file.with_name("backup")
+    if copied == "before":
+        shutil.copy(file, backup)
+    ledger = open_ledger(file)
+    ledger.open("late", PureDP(1))
+    ledger.close()
+    if copied == "after":
+        shutil.copy(file, backup)
+    ledger, other = open_ledger(file), open_ledger(file)
+    ledger.settle(ledger.reserve("late", PureLoss(Fraction(1))).id, b"1")
+    edit(file, "UPDATE balance SET spent = 0 WHERE scope = 'late'")
+    other.settle(other.reserve("late", PureLoss(Fraction(1))).id, b"2")
+    for book in (ledger, other):
+        book.close()
+    with pytest.raises(LedgerBroken) as refusal:
+        open_ledger(file)
+    assert refusal.value.code == "ledger-tampered"
+    for end in ("-wal", "-shm"):
+        file.with_name(file.name + end).unlink(missing_ok=True)
+    shutil.copy(backup, file)
+    again = restore_ledger(file, because="sold twice")
+    assert again.balance("late").closed
+    assert str(again.balance("late").spent) == str(PureDP(1))
+    assert not again.balance("ana").closed
+    again.reserve("ana", TENTH)
+    again.verify()
+    again.close()
+    open_ledger(file).close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import math
 import os
 import resource
@@ -175,6 +176,30 @@ def test_an_anchor_that_cannot_be_written(opener: Opener, beside: bool, monkeypa
 
 
 # ---- PostgreSQL ----------------------------------------------------------------------------------------------------
+
+
+def test_while_an_anchor_cannot_be_written_nothing_more_is_sold(
+    opener: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its answer could not leave: what is asked again and again would burn a budget."""
+    ledger = opener()
+    ledger.open("people", PureDP(1))
+    first, second = (ledger.reserve("people", THOUSANDTH) for _ in range(2))
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ledger._store.anchor, "_mark_in", full)  # type: ignore[attr-defined]
+        with pytest.raises(LedgerFailed):
+            ledger.settle(first.id, b"1")
+        for _ in range(3):
+            with pytest.raises(LedgerFailed, match="anchor beside the ledger cannot be read or written"):
+                ledger.reserve("people", THOUSANDTH)
+        assert ledger.count() == 2
+    third = ledger.reserve("people", THOUSANDTH)
+    assert [ledger.settle(one.id, b"x") for one in (second, third)] == [b"x", b"x"]
+    assert ledger.verify() == opener().verify()
 
 
 @pytest.fixture

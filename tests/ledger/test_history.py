@@ -15,7 +15,7 @@ from curador.errors import InvalidParameter
 from curador.ledger.opening import open_ledger
 from curador.ledger.records import Charges
 from curador.ledger.stores.rows import ENTRY, Rows
-from curador.privacy import PureDP
+from curador.privacy import PureDP, RenyiDP
 from tests.ledger.conftest import Opener
 from tests.ledger.stores.test_work import instructions
 from tests.ledger.workers import THOUSANDTH
@@ -43,6 +43,16 @@ def test_decisions_are_read_back_in_order_and_charges_are_none(fresh: Opener) ->
     assert times == sorted(times)
     assert ledger.scopes_of("people") == ("people", "others")
     assert ledger.scopes_of("nobody") == ()
+
+
+def test_a_budget_of_very_many_orders_is_kept(fresh: Opener) -> None:
+    """Its text is longer than a key may be in PostgreSQL."""
+    ledger = fresh()
+    budget = RenyiDP({1 + order / 8: 1 + order / 1000 for order in range(1, 400)})
+    ledger.open("people", budget)
+    assert ledger.ever_promised(["people"], budget)
+    assert not ledger.ever_promised(["people"], RenyiDP({2: 1}))
+    ledger.verify()
 
 
 def test_what_a_scope_promised_at_any_time(fresh: Opener) -> None:

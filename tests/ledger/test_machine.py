@@ -192,7 +192,8 @@ class LedgerMachine(RuleBasedStateMachine):
             assert (charge.repeated, charge.id, set(charge.scopes)) == (True, str(old + 1), owing)
             assert self.ledger.answer(charge.id) == model.charges[old].answer
             model.charges[old].paid |= owing
-            if key is not None and fingerprint is not None and model.keys.get(key, ("", None))[1] is None:
+            binds = model.keys[key][1] is None if key in model.keys else bool(owing)
+            if key is not None and fingerprint is not None and binds:
                 model.keys[key] = (fingerprint, old)
         else:
             owing = model.path(*scopes, receiver)

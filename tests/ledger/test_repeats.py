@@ -9,6 +9,8 @@ import pytest
 from curador.accounting.events import PureLoss
 from curador.errors import BudgetExceeded, InvalidParameter
 from curador.ledger.book import Book
+from curador.ledger.contract import Charge
+from curador.ledger.stores.rows import ENTRY
 from curador.privacy import PureDP
 from tests.ledger.conftest import Opener
 
@@ -119,13 +121,60 @@ def test_one_key_one_answer_also_when_another_answered_the_question(ledger: Book
     ledger.verify()
 
 
-def test_a_key_that_was_answered_from_the_store_belongs_to_that_question(ledger: Book) -> None:
+def test_a_key_that_was_answered_from_the_store_for_a_price_belongs_to_that_question(ledger: Book) -> None:
     ask(ledger, question="q")
-    ask(ledger, question="q", key="k")
+    answer = ask(ledger, "eva", question="q", key="k")
     with pytest.raises(InvalidParameter, match="another question"):
-        ask(ledger, question="r", key="k")
-    assert spent(ledger)["people"] == 1
+        ask(ledger, "eva", question="r", key="k")
+    assert ask(ledger, "eva", question="q", key="k") == answer
+    assert (spent(ledger)["people"], spent(ledger)["eva"]) == (1, 1)
     ledger.verify()
+
+
+@pytest.mark.parametrize("who", ["ana", None])
+def test_what_pays_nothing_leaves_nothing(ledger: Book, who: str | None) -> None:
+    answer = ask(ledger, who, key="first")
+    before, entries = spent(ledger), ledger.verify()
+    for n in range(10):
+        assert ask(ledger, who, key=f"key {n}") == ask(ledger, who, key="first") == answer
+    assert (spent(ledger), ledger.verify()) == (before, entries)
+
+
+def test_a_key_under_which_nothing_was_paid_buys_once(ledger: Book) -> None:
+    """As where the request is sent again when the data has another version: its first try was free, the second pays."""
+    old = ask(ledger, "ana", question="q at version 1")
+    assert ask(ledger, "ana", question="q at version 1", key="k") == old
+    new = ask(ledger, "ana", question="q at version 2", key="k")
+    assert (new != old, spent(ledger)["ana"]) == (True, 2)
+    assert ask(ledger, "ana", question="q at version 2", key="k") == new
+    with pytest.raises(InvalidParameter, match="another question"):
+        ask(ledger, "ana", question="q at version 3", key="k")
+    assert spent(ledger)["ana"] == 2
+    ledger.verify()
+
+
+def test_a_repeat_that_only_binds_its_key_has_no_note_of_its_own(ledger: Book) -> None:
+    def reserve(key: str | None) -> Charge:
+        note = {"because": "x" * 2000}
+        return ledger.reserve("visits", TENTH, fingerprint="q", receiver="eva", key=key, note=note)
+
+    slow, quick = reserve("k"), reserve(None)
+    ledger.settle(quick.id, b"quick")
+    again = reserve("k")
+    assert (again.repeated, again.scopes, again.note) == (True, (), quick.note)
+    assert ledger.settle(slow.id, b"slow") == b"quick"  # one key, one answer
+    entries = ledger.verify()
+    assert (reserve("k").repeated, ledger.verify()) == (True, entries)
+    shown = ledger.history()[-1]
+    assert (shown.id, shown.repeated, shown.note) == (quick.id, True, quick.note)  # as its buyer said it then
+    lines = ledger._store.read(lambda rows: [str(row[-1]) for row in rows.scan(ENTRY)])
+    assert [len(line) > 2000 for line in lines if '"charge":2' in line] == [True, False, False]
+
+
+def test_the_note_of_another_is_not_shown_where_a_repeat_has_none(ledger: Book) -> None:
+    ledger.settle(ledger.reserve("visits", TENTH, fingerprint="q", note={"because": "a secret"}).id, b"1")
+    ledger.reserve("visits", TENTH, fingerprint="q", receiver="eva", again={})
+    assert ledger.history("eva")[-1].note == {}
 
 
 @pytest.mark.parametrize("charge", ["0", "2", "x", "-1", "9" * 40])

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 from threading import Thread
@@ -15,11 +17,12 @@ from typing import Any
 import pytest
 
 from curador.accounting.events import PureLoss
-from curador.errors import LedgerBroken
+from curador.errors import BudgetExceeded, LedgerBroken
 from curador.ledger import opening
 from curador.ledger.anchor.log import Anchor
 from curador.ledger.book import Book
 from curador.ledger.opening import open_ledger, restore_ledger
+from curador.ledger.stores import sqlite
 from curador.ledger.stores.rows import Head
 from curador.ledger.stores.sql import SqlStore
 from curador.privacy import PureDP
@@ -302,3 +305,61 @@ def test_a_log_is_superseded_only_while_it_ends_with_the_mark_that_was_read(tmp_
     assert not Anchor(tmp_path, b"key").supersede(newer, restored, {})
     assert Anchor(tmp_path, b"key").supersede(None, restored, {})
     assert Anchor(tmp_path, b"key").newest() == restored
+
+
+# ---- a copy written over the file itself -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("more", [1, 40, 220])
+@pytest.mark.parametrize("times", ["new", "kept"])
+def test_a_copy_written_over_a_file_in_use_sells_nothing_twice(quick: Path, more: int, times: str) -> None:
+    """As cp does: the log stays, with the newest entries, and what it does not hold is the copy's."""
+    file, copy = quick / "x.db", quick / "copy"
+    first = open_ledger(file)
+    first.at_once(lambda book: [book.open(f"{n:04}", PureDP(1)) for n in range(400)])
+    first.close()
+    shutil.copy2(file, copy)
+    one, two = open_ledger(file), open_ledger(file)
+    one.settle(one.reserve("0005", PureLoss(Fraction(1))).id, b"all of it")
+    for _ in range(more):
+        one.settle(one.reserve("0399", PureLoss(Fraction(1, 10000))).id, b"x" * 50)
+    assert two.balance("0005").state.spent == two.balance("0005").state.ceiling
+    there = file.stat()
+    with open(copy, "rb") as old, open(file, "r+b") as live:
+        live.write(old.read())
+        live.truncate()
+    if times == "kept":  # as cp -p
+        os.utime(file, ns=(there.st_atime_ns, there.st_mtime_ns))
+    for ledger in (two, one):
+        with pytest.raises((LedgerBroken, BudgetExceeded)):  # the latter where the log holds all that is newer
+            ledger.reserve("0005", PureLoss(Fraction(1)))
+        with suppress(LedgerBroken):
+            assert ledger.balance("0005").state.spent == ledger.balance("0005").state.ceiling
+    for ledger in (one, two):
+        ledger.close()
+    for end in ("-wal", "-shm"):
+        file.with_name(file.name + end).unlink(missing_ok=True)
+    shutil.copy(copy, file)
+    again = restore_ledger(file, because="a copy was put over it")
+    assert again.balance("0005").state.spent == again.balance("0005").state.ceiling
+    assert not any(again.balance(scope).closed for scope in again.scopes())
+    again.verify()
+    again.close()
+
+
+def test_what_other_programs_and_processes_write_into_the_file_is_no_damage(
+    quick: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite, "CHECKPOINT_EVERY", 3)
+    one, two = open_ledger(quick / "x.db"), open_ledger(quick / "x.db")
+    one.open("people", PureDP(9))
+    for n in range(20):
+        buy((one, two)[n % 2])
+        if n % 5 == 0:
+            with sqlite3.connect(quick / "x.db") as other:
+                other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            other.close()
+        assert one.count() == two.count() == n + 1
+    assert one.verify() == two.verify()
+    for ledger in (one, two):
+        ledger.close()

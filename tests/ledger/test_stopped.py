@@ -6,6 +6,7 @@ import fcntl
 import os
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,32 @@ def test_whoever_is_stopped_in_the_queue_is_passed_over(
     if where == "waiting":  # once
         monkeypatch.setattr(file_queue, "TURN", 3600)
         ledger.reserve("people", THOUSANDTH)
+    leave()
+    ledger.close()
+
+
+def test_whoever_was_waited_for_in_vain_is_waited_for_once(quick: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger = open_ledger(quick / "x.db")
+    ledger.open("people", PureDP(1))
+    other = FileQueue(quick / "x.db-queue")
+    leave = other.leaving()
+    other.wait()
+    given_up = []
+
+    def patiently(attempt: Callable[[], object], seconds: float) -> None:
+        try:
+            reopened_file.patiently(attempt, seconds)
+        except TimeoutError:
+            given_up.append(attempt)
+            raise
+
+    monkeypatch.setattr(file_queue, "TURN", 0.3)
+    monkeypatch.setattr(file_queue, "patiently", patiently)
+    for _ in range(3):
+        ledger.settle(ledger.reserve("people", THOUSANDTH).id, b"x")
+    assert len(given_up) == 1
+    another = open_ledger(quick / "x.db")  # one that comes later waits for those who come before it
+    another.close()
     leave()
     ledger.close()
 

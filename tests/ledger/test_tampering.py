@@ -15,9 +15,10 @@ import pytest
 from curador.accounting.events import PureLoss
 from curador.errors import BudgetExceeded, InvalidParameter, LedgerBroken, LedgerFailed
 from curador.ledger.anchor.log import Anchor
+from curador.ledger.anchor.summary import chained
 from curador.ledger.book import Book
 from curador.ledger.opening import open_ledger, restore_ledger
-from curador.ledger.stores.rows import TABLES
+from curador.ledger.stores.rows import TABLES, as_bytes
 from curador.privacy import ApproxDP, PureDP
 
 TENTH = PureLoss(Fraction(1, 10))
@@ -465,3 +466,23 @@ def test_flipped_bytes_are_seen_unless_they_change_nothing(file: Path) -> None:
             harmless += 1
     assert len(inside) == 48
     assert harmless < 48
+
+
+@pytest.mark.parametrize("column", ["entry.mac", "entry.body", "answer.bytes", "head.mac"])
+def test_the_database_itself_refuses_to_forget_a_seal_or_an_answer(file: Path, column: str) -> None:
+    table, name = column.split(".")
+    with sqlite3.connect(file) as live:
+        for (trigger,) in live.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger'").fetchall():
+            live.execute(f"DROP TRIGGER {trigger}")
+        with pytest.raises(sqlite3.IntegrityError, match="NOT NULL"):
+            live.execute(f"UPDATE {table} SET {name} = NULL")
+    live.close()
+
+
+def test_a_seal_a_line_or_an_answer_that_is_missing_is_found() -> None:
+    for row in ((1, 0, "now", None, "{}"), (1, 0, "now", b"", None)):
+        with pytest.raises(LedgerBroken) as found:
+            list(chained([row], b"key", b""))
+        assert found.value.code == "ledger-tampered"
+    with pytest.raises(LedgerBroken):
+        as_bytes(None)

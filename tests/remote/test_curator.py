@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -14,7 +14,7 @@ import pytest
 
 import curador as cu
 from curador.curator.purchase import Request
-from curador.errors import LedgerFailed
+from curador.errors import NOTHING, LedgerFailed
 from curador.learn import GaussianNB
 from curador.learn.saved import to_json
 from curador.query.ask.builder import TableQuery
@@ -294,6 +294,39 @@ def _buys_once(far: RemoteCurator, breaking: Broken, served: Served) -> None:
     with pytest.raises(LedgerFailed):  # nobody can say whether it was bought, so it is not sent again
         far.ask(SQL, epsilon="0.19", fresh=True)
     assert breaking.sent == 1
+
+
+class Refusing(Broken):
+    """A server that says so many times that its ledger is not there, and what that has cost."""
+
+    def __init__(self, times: int, cost: str | None) -> None:
+        super().__init__(times)
+        self._cost = cost
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        if request.url.path in ("/v1/ask", "/v1/history"):
+            self.sent += 1
+            if self.left:
+                self.left -= 1
+                said = {"title": "LedgerFailed", "code": "ledger-unavailable", "cost": self._cost}
+                return httpx.Response(503, json=said if self._cost is not None else None)
+        return self._real.handle_request(request)
+
+
+@pytest.mark.parametrize(("cost", "sent"), [(NOTHING, 3), ("a charge may stay spent", 1), (None, 1)])
+def test_a_purchase_that_was_refused_is_sent_again_only_if_that_cost_nothing(
+    served: Served, monkeypatch: pytest.MonkeyPatch, cost: str | None, sent: int
+) -> None:
+    """A charge that is not settled answers nothing, and under its key the next one would pay again."""
+    monkeypatch.setattr("curador.remote.connection.FIRST_PAUSE", 0.001)
+    refusing = Refusing(2, cost)
+    with closing(RemoteCurator(Connection(served.url, served.tokens["ana"], transport=refusing))) as far:
+        with suppress(LedgerFailed):
+            far.ask(SQL, epsilon="0.17")
+        assert refusing.sent == sent
+        refusing.left, refusing.sent = 2, 0
+        far.history()
+        assert refusing.sent == 3  # what only reads
 
 
 def test_a_wrong_address_or_token_is_one_clear_error(served: Served, tmp_path: Path) -> None:

@@ -6,6 +6,8 @@ takes is decided by the rows of the table.  What a real clock shows is measured 
 
 from __future__ import annotations
 
+import asyncio
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,7 @@ from curador.errors import EngineFailed
 from curador.query.plan.plan import Plan
 from curador.server import app
 from curador.server.gate.clock import TickClock
+from curador.server.jobs.records import ServedJob
 
 TICK = 1.0
 START = 1_700_000_000.25
@@ -91,3 +94,36 @@ def test_a_victim_that_takes_a_tick_longer_is_seen_by_that_tick(
     (_, without), (_, within) = (asked(tmp_path, v, sql, 0.002, False, monkeypatch) for v in (None, victim))
     assert without.left == [START - 0.25 + TICK]
     assert within.left == [START - 0.25 + 3 * TICK]
+
+
+@pytest.mark.parametrize("back", [0.0, 3600.0])
+def test_a_clock_that_is_set_back_holds_nothing_up(back: float) -> None:
+    times = OwnTime()
+    waited: list[float] = []
+
+    async def pause(seconds: float) -> None:
+        waited.append(seconds)
+        times.at += seconds - (back if len(waited) == 1 else 0)
+
+    asyncio.run(TickClock(TICK, lambda: times.at, pause).leave())
+    assert sum(waited) <= 2 * TICK
+    assert times.at % TICK == 0  # also then it leaves at a tick
+
+
+def test_what_waits_for_another_does_so_for_a_tick_where_the_clock_was_set_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    times, slept = OwnTime(), list[float]()
+
+    def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        times.at += seconds
+
+    monkeypatch.setattr(time, "sleep", sleep)
+    TickClock(TICK, lambda: times.at).wait(since=START + 3600)  # it ended in an hour
+    assert slept == [0.75]
+
+
+def test_a_job_that_ended_before_the_clock_was_set_back_has_ended() -> None:
+    job = ServedJob("id", "ana", "fit", "", "", "", made=START, state="done", leaves=START + 10)
+    assert [job.open_at(START + at) for at in (5, 10, -3600)] == [True, False, False]

@@ -13,10 +13,12 @@ from time import process_time
 import httpx
 import pytest
 
-from curador.cli.serving import named_study
+from curador.cli.screen import decide_language
+from curador.cli.serving import _announce, named_study
 from curador.server.app import PAGES
 from curador.server.console.playground.lessons import LESSONS
 from curador.server.furnished import ANALYST, PEOPLE, QUESTIONS, furnish
+from curador.show.words.say import say
 from tests.server.console.browsing import visitor
 from tests.server.served import Served, serving
 
@@ -148,3 +150,21 @@ def test_the_first_view_after_a_start_is_as_fast(demo: Served) -> None:
         if not slow:
             break
     assert slow == {}
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_the_demonstration_says_what_to_try(capsys: pytest.CaptureFixture[str], language: str) -> None:
+    """Whoever starts it is told how to become its analyst; another study says nothing of one."""
+    decide_language(language)
+    try:
+        _announce("http://127.0.0.1:8000/console/start#cur_code", demo=True)
+        said = " ".join(capsys.readouterr().out.split())
+        _announce("http://127.0.0.1:8000")
+        later = " ".join(capsys.readouterr().out.split())
+    finally:
+        decide_language("en")
+    for shown in (ANALYST, say("analysts.make-link", language), say("releases.make-link", language), "drinks"):
+        assert shown in said
+    assert "/console/start#cur_code" in said
+    assert "http://127.0.0.1:8000/console/sign-in" in later
+    assert ANALYST not in later.split()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +12,7 @@ from rich.text import Text
 
 from curador.cli.opening import open_study
 from curador.cli.options import STUDY, At, Json, Language, Log, Study
-from curador.cli.screen import console, emit, grid, say, whole, words
+from curador.cli.screen import bullet, console, emit, grid, say, whole, words
 from curador.errors import InvalidParameter
 
 tokens = typer.Typer(
@@ -47,6 +48,7 @@ def serve(
     """
     from curador.server.run import serve as run
 
+    demo = _is_demo(served)
     run(
         named_study(served),
         host=host,
@@ -55,13 +57,17 @@ def serve(
         certificate=certificate,
         private_key=private_key,
         log=log,
-        ready=_print_json if as_json else _announce,
+        ready=_print_json if as_json else partial(_announce, demo=demo),
     )
+
+
+def _is_demo(served: Path) -> bool:
+    return str(served) == "demo" and not served.exists()
 
 
 def named_study(served: Path) -> Path:
     """The study file that is meant: of a folder its own, and of the demonstration the one it makes."""
-    if str(served) == "demo" and not served.exists():
+    if _is_demo(served):
         from curador.cli.demo import FOLDER
         from curador.server.furnished import furnish
 
@@ -103,7 +109,7 @@ def _print_json(url: str) -> None:
     emit({"address": url.partition("/console")[0], "link": url, "code": url.partition("#")[2] or None})
 
 
-def _announce(url: str) -> None:
+def _announce(url: str, demo: bool = False) -> None:
     address, code = url.partition("/console")[0], url.partition("#")[2]
     say(words("serving", address=address), "bold")
     if code:
@@ -111,6 +117,23 @@ def _announce(url: str) -> None:
         whole(f"  {url}")
         say(words("first-code"))
         whole(f"  curl -X POST {address}/v1/session -H 'content-type: application/json' -d '{{\"code\": \"{code}\"}}'")
+    else:
+        from curador.server.console.sign import SIGN_IN
+
+        say(words("sign-in-at"))
+        whole(f"  {address}{SIGN_IN}")
+    if demo:
+        from curador.server.furnished import ANALYST, DRINKS, PEOPLE
+
+        say(words("serve-try"), "bold")
+        for step in (
+            words("serve-try-look"),
+            words("serve-try-analyst", analyst=ANALYST),
+            words("serve-try-publish"),
+            words("serve-try-collect", task=DRINKS.name, devices=f"{PEOPLE:,}"),
+            words("serve-try-learn"),
+        ):
+            bullet(step, indent=2)
 
 
 @tokens.command("new")

@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from shutil import rmtree
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 from weakref import finalize
 
@@ -305,9 +306,28 @@ def prepare_stored(
 
 @contextmanager
 def _owner_only() -> Iterator[None]:
-    """Files made inside are readable by their owner only.  The mask is the whole process's, also of other threads."""
-    before = os.umask(0o077)
+    """Files made inside are readable by their owner only.
+
+    The mask is the whole process's, also of other threads: of several that are here at once, the first sets it and the
+    last sets it back.
+    """
+    with _MASK.lock:
+        if not _MASK.inside:
+            _MASK.before = os.umask(0o077)
+        _MASK.inside += 1
     try:
         yield
     finally:
-        os.umask(before)
+        with _MASK.lock:
+            _MASK.inside -= 1
+            if not _MASK.inside:
+                os.umask(_MASK.before)
+
+
+class _Mask:
+    """How many are making files of their own, and the mask that was there before."""
+
+    lock, inside, before = Lock(), 0, 0o022
+
+
+_MASK = _Mask()

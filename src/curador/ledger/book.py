@@ -50,6 +50,7 @@ from curador.ledger.stores.rows import (
     LedgerStore,
     Rows,
     T,
+    as_bytes,
 )
 from curador.ledger.verify import verify_rows
 from curador.numbers import Number, probability, whole
@@ -217,9 +218,7 @@ class Book(Registry, AccessList):
             refuse_other_data(rows, planned)
             answered = past.answered_charge(rows, key, fingerprint)
             if answered is not None:
-                # One key, one answer: another charge of this key that is not settled yet must not give a second one.
-                bound = key is None or (rows.get(REQUEST, key) or (None, None, None))[2] is not None
-                asked = (None, None) if bound else (key, fingerprint)
+                asked = (key, fingerprint)
                 return self._repeat(rows, answered, event, costs, receiver, asked, note if again is None else again, at)
             if owner is not None and (running := past.running(rows, fingerprint)) not in (None, ended):
                 for scope in () if receiver is None else self._path(receiver):
@@ -266,12 +265,14 @@ class Book(Registry, AccessList):
         owing: list[str] = []
         for scope in () if receiver is None else self._path(receiver):
             text = self._open_definition(rows, scope)
-            if rows.get(PAID, scope, number) is None:
+            if not past.has_paid(rows, self._key, scope, number):
                 check(rows, scope, text, costs[scope])
                 owing.append(scope)
-        entry = Repeated(number, owing, [costs[scope] for scope in owing], receiver, *request, own)
-        if owing or entry.request is not None:
-            append(rows, self._key, entry, at)
+        binds = past.binds(rows, request[0], pays=bool(owing))
+        asked = request if binds else (None, None)
+        entry = Repeated(number, owing, [costs[scope] for scope in owing], receiver, *asked, own)
+        if owing or binds:
+            append(rows, self._key, entry if owing else replace(entry, note={}), at)
         rows.require(AnchorNeed.AFTER)  # the answer leaves now
         return past.charge_of(first, at, entry, True)
 
@@ -328,13 +329,13 @@ class Book(Registry, AccessList):
             if row is None:
                 return None
             rows.depends_on(found[1])  # it may have been settled by a process that has not written its mark yet
-            return bytes(row[1])
+            return as_bytes(row[1])
 
         return self._store.read(read_answer)
 
-    def charge(self, charge: str) -> Charge:
+    def charge(self, charge: str, scope: str | None = None) -> Charge:
         number = past.number_of(charge)
-        return self._store.read(lambda rows: past.bought(rows, number))
+        return self._store.read(lambda rows: past.bought(rows, number, scope))
 
     def history(
         self, scope: str | None = None, *, last: int | None = past.PAGE, before: Charge | None = None

@@ -114,6 +114,7 @@ class Ledger(Protocol):
 
         ``key`` identifies one request: sent again with the same fingerprint it gets the same answer, with another
         fingerprint it is refused.  A charge that was never settled answers nothing: asking again is a new charge.
+        A key is kept with what it bought: one under which nothing was paid, as for what its receiver has, is not.
 
         ``planned`` are the registrations of the tables it will read.  They are compared within the transaction: a table
         that was renewed, reloaded or moved since is refused (code ``planned-for-other-data``), so that no charge falls
@@ -152,8 +153,11 @@ class Ledger(Protocol):
         """The bytes that a charge was settled with; None if it never was."""
         ...
 
-    def charge(self, charge: str) -> Charge:
-        """A charge by its id, as it was bought; InvalidParameter if there is none (code ``charge-unknown``)."""
+    def charge(self, charge: str, scope: str | None = None) -> Charge:
+        """A charge by its id, as it was bought; with ``scope``, as it fell on that one, which may have been later.
+
+        Fails: InvalidParameter if there is none (code ``charge-unknown``).
+        """
         ...
 
     def history(self, scope: str | None = None, *, last: int | None = PAGE, before: Charge | None = None) -> Charges:

@@ -83,9 +83,10 @@ class Reserved(Entry, kind="reserve"):
 
 @dataclass(frozen=True)
 class Repeated(Entry, kind="repeat"):
-    """A stored answer went to a receiver that had not paid for it yet, or out under a new key.
+    """A stored answer went to a receiver that had not paid for it, or out under a key whose own charge has no answer.
 
-    Its note is the receiver's own: who bought the answer first, and why, is not theirs to know.
+    Its note is the receiver's own: who bought the answer first, and why, is not theirs to know.  Where nothing is paid
+    there is none.
     """
 
     charge: int

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from functools import singledispatch
 from types import MappingProxyType
 
 from curador.accounting.events import Event, event_from_json
-from curador.errors import InvalidParameter
+from curador.errors import InvalidParameter, LedgerBroken
 from curador.ledger.entries import (
     Entry,
     Granted,
@@ -20,9 +21,12 @@ from curador.ledger.entries import (
     Reserved,
     Restored,
     Revoked,
+    genesis,
     plain,
     read,
+    seal,
 )
+from curador.ledger.posting import promise_digest
 from curador.ledger.records import EMPTY, Charge, Charges, Decision
 from curador.ledger.stores.rows import (
     ANSWER,
@@ -31,11 +35,14 @@ from curador.ledger.stores.rows import (
     ENTRY,
     FORMER,
     NAMED,
+    PAID,
     PROMISED,
     QUESTION,
     REQUEST,
+    RESTORE,
     RUNNING,
     Rows,
+    as_bytes,
     row_of,
 )
 from curador.privacy import Guarantee, guarantee_from_json
@@ -58,6 +65,43 @@ def answered_charge(rows: Rows, key: str | None, fingerprint: str | None) -> int
             return int(request[2])
     question = None if fingerprint is None else rows.get(QUESTION, fingerprint)
     return None if question is None else int(question[1])
+
+
+def has_paid(rows: Rows, key: bytes, scope: str, number: int) -> bool:
+    """Whether a scope has paid for a charge: by an entry that carries its seal, whatever the row says.
+
+    Who has paid gets the answer for nothing, and nothing is written: a row made by hand for a moment would be unseen.
+
+    Fails: LedgerBroken for a row that no entry made.
+    """
+    row = rows.get(PAID, scope, number)
+    if row is None:
+        return False
+    stored, before = rows.get(ENTRY, row[2]), rows.get(ENTRY, row[2] - 1)  # numbers are left out before restores alone
+    if stored is not None:
+        last, line = genesis(key) if before is None else as_bytes(before[3]), stored[-1]
+        if hmac.compare_digest(seal(key, last, row[2], line), as_bytes(stored[3])):
+            entry, _ = read(line)
+            if isinstance(entry, Reserved | Repeated) and entry.charge == number and scope in entry.scopes:
+                return True
+    raise LedgerBroken(
+        f"This ledger was changed by another program: no entry says that {scope!r} has paid for charge {number}.",
+        fix=RESTORE,
+        code="ledger-tampered",
+        facts={"table": PAID.name},
+    )
+
+
+def binds(rows: Rows, key: str | None, *, pays: bool) -> bool:
+    """Whether a repeat binds its key: where it pays, or a charge under that key is not settled.
+
+    One key, one answer: such a charge must not give a second one.  What pays nothing under a key that bought nothing
+    leaves no trace, for anybody could send it for ever; sent again, it finds the same answer by its fingerprint.
+    """
+    if key is None:
+        return False
+    known = rows.get(REQUEST, key)
+    return pays if known is None else known[2] is None
 
 
 def running(rows: Rows, fingerprint: str | None) -> str | None:
@@ -96,9 +140,11 @@ def charge_of(
 ) -> Charge:
     """The charge that an entry bought; with ``again``, as a later entry paid for it once more, with that one's note.
 
-    ``event`` and its ``guarantee`` are read from the entry, unless they are at hand.
+    Where that one paid nothing it has no note, and to whoever bought it the first one says all.  ``event`` and its
+    ``guarantee`` are read from the entry, unless they are at hand.
     """
     paid = entry if again is None else again
+    note = paid.note or (entry.note if paid.receiver == entry.receiver else {})
     if event is None:
         event = event_from_json(entry.event)
         guarantee = None if entry.guarantee is None else guarantee_from_json(entry.guarantee)
@@ -108,7 +154,7 @@ def charge_of(
         tuple(map(tuple, paid.costs)),
         event,
         guarantee,
-        MappingProxyType(dict(paid.note)) if paid.note else EMPTY,
+        MappingProxyType(dict(note)) if note else EMPTY,
         settled,
         again is not None,
         paid.receiver,
@@ -117,19 +163,23 @@ def charge_of(
     )
 
 
-def bought(rows: Rows, number: int) -> Charge:
-    """A charge as it was bought; refused if there is none."""
-    _, sequence, _, _ = rows.get(CHARGE, number) or (None, 0, None, None)
-    if not sequence:
+def bought(rows: Rows, number: int, scope: str | None = None) -> Charge:
+    """A charge as it was bought, or as it fell on a scope; refused if there is none."""
+    found = rows.get(CHARGE, number) if scope is None else rows.get(PAID, scope, number)
+    if found is None:
         raise unknown_charge(str(number))
+    sequence = found[1] if scope is None else found[2]
     entry, at = read(row_of(rows, ENTRY, sequence)[-1])
+    settled = rows.get(ANSWER, number) is not None
+    if isinstance(entry, Repeated):
+        return charge_of(reserved(rows, number), at, entry, settled, sequence)
     assert isinstance(entry, Reserved)
-    return charge_of(entry, at, None, rows.get(ANSWER, number) is not None, sequence)
+    return charge_of(entry, at, None, settled, sequence)
 
 
 def stored_answer(rows: Rows, number: int) -> bytes:
     """The answer of a charge that has one."""
-    return bytes(row_of(rows, ANSWER, number)[1])
+    return as_bytes(row_of(rows, ANSWER, number)[1])
 
 
 def number_of(charge: str) -> int:
@@ -215,7 +265,8 @@ def decisions(rows: Rows) -> Iterator[Decision]:
 
 def ever_promised(rows: Rows, scopes: Collection[str], budget: Guarantee) -> bool:
     """Whether the budget of one of these scopes was ever exactly this one."""
-    return any(rows.get(PROMISED, scope, plain(budget.to_json())) is not None for scope in scopes)
+    wanted = promise_digest(plain(budget.to_json()))
+    return any(rows.get(PROMISED, scope, wanted) is not None for scope in scopes)
 
 
 def scopes_of(rows: Rows, table: str) -> tuple[str, ...]:

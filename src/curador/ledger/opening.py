@@ -24,6 +24,9 @@ from curador.ledger.verify import compare_state, verify_new, verify_rows
 MOST_AT_OPENING = 2000
 """The most entries that an opening verifies, so that it takes no longer than a fraction of a second."""
 
+UNREADABLE = ("ledger-anchor-unreadable", "ledger-anchor-damaged")
+"""How an anchor is refused that says nothing any more."""
+
 WORTH_NOTING = 100
 """Entries from which on it is noted how far the history was verified; fewer are sooner verified again."""
 
@@ -91,13 +94,15 @@ def restore_ledger(
     try:
         store.create(genesis(key))
         store.read(lambda rows: verify_rows(rows, key), long=True)
-        try:
-            known, marks = store.anchor.read(), store.anchor.heads()
-        except LedgerBroken:
-            known, marks = None, ()
         at = instant(clock())
 
-        def append_restore(rows: Rows) -> None:
+        def append_restore(rows: Rows) -> Head | None:
+            try:
+                known, marks = store.anchor.read(), store.anchor.heads()
+            except LedgerBroken as error:
+                if error.code not in UNREADABLE:
+                    raise
+                known, marks = None, ()
             if known is not None and (contains(rows, known[0]) or _superseded(rows, known[0])):
                 raise InvalidParameter(
                     "This ledger is not older than its anchor.", fix="Open it.", code="ledger-not-behind"
@@ -105,9 +110,10 @@ def restore_ledger(
             entry = restored(rows, known, because, apart=known is not None and _went_apart(rows, known[0], marks))
             head = known[0] if known is not None else rows.head
             append(rows, key, entry, max(at, head.at), max(0, head.sequence - rows.head.sequence))
+            return None if known is None else head
 
-        store.write(append_restore)
-        _anchor_anew(store, None if known is None else known[0])
+        _anchor_anew(store, store.write(append_restore))
+        _watch(store, key)
     except BaseException:
         store.close()
         raise
@@ -149,6 +155,16 @@ def _check(store: SqlStore, key: bytes) -> None:
     since, end = store.read(check_rows, long=True)
     if end.sequence - since.sequence >= WORTH_NOTING:
         store.anchor.note_verified(end)
+    _watch(store, key)
+
+
+def _watch(store: SqlStore, key: bytes) -> None:
+    def compare(rows: Rows) -> None:
+        anchored = store.anchor.read()
+        assert anchored is not None
+        compare_state(rows, key, *anchored)
+
+    store.watch(compare)
 
 
 def _went_apart(copy: Rows, newest: Head, marks: Iterable[Head]) -> bool:

@@ -31,6 +31,7 @@ from curador.ledger.entries import (
     Settled,
     Texts,
     definition_text,
+    digest,
     plain,
     seal,
     written,
@@ -292,8 +293,13 @@ def _restore(entry: Restored, rows: Rows) -> None:
             rows.put(table, *row)
 
 
+def promise_digest(text: str) -> str:
+    """What stands for a budget in a key: one of many orders is longer than the keys of some databases."""
+    return digest(text.encode())
+
+
 def _promise(rows: Rows, entry: Opened | Granted) -> None:
-    rows.put(PROMISED, entry.scope, definition_text(entry.definition["guarantee"]), rows.head.sequence)
+    rows.put(PROMISED, entry.scope, promise_digest(definition_text(entry.definition["guarantee"])), rows.head.sequence)
 
 
 def _scope(rows: Rows, scope: str) -> tuple[str, str | None, str, str | None, int]:

@@ -29,6 +29,7 @@ from curador.ledger.stores.rows import (
     Head,
     Rows,
     RowTable,
+    as_bytes,
     paged,
     row_of,
     row_of_entry,
@@ -74,7 +75,7 @@ def verify_rows(rows: Rows, key: bytes, progress: VerifyProgress | None = None) 
         if progress is not None:
             progress(number / len(LONG), "tables")
         for row in paged(rows, table):
-            stored.add(table, row if table is not ANSWER else (row[0], digest(bytes(row[1]))))
+            stored.add(table, row if table is not ANSWER else (row[0], digest(as_bytes(row[1]))))
         if stored.of(table) != replayed.sums.of(table):
             raise _other_answers(rows) if table is ANSWER else _other_rows(table)
     for name, _, text, _, _ in replayed.scan(SCOPE):
@@ -180,7 +181,7 @@ def _other_rows(table: RowTable) -> LedgerBroken:
 
 def _other_answers(rows: Rows) -> LedgerBroken:
     """Which answer is another; this is looked for only once it is known that there is one."""
-    stored = {number: digest(bytes(answer)) for number, answer in paged(rows, ANSWER)}
+    stored = {number: digest(as_bytes(answer)) for number, answer in paged(rows, ANSWER)}
     for row in paged(rows, ENTRY):
         entry, _ = read(row[-1])
         if isinstance(entry, Settled) and stored.pop(entry.charge, None) != entry.digest:
@@ -212,7 +213,7 @@ def verify_new(rows: Rows, key: bytes, since: Head, most: int | None = None) -> 
                 raise _other_rows(table)
         if isinstance(entry, Settled):
             answer = rows.get(ANSWER, entry.charge)
-            if answer is None or digest(bytes(answer[1])) != entry.digest:
+            if answer is None or digest(as_bytes(answer[1])) != entry.digest:
                 raise _another_answer(entry.charge)
     return head
 

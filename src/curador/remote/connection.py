@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from curador import errors
@@ -37,7 +38,9 @@ def new_key() -> str:
 class Connection:
     """A server's address and a token.
 
-    Guarantee: a request is sent again only if it reads, or if it carries a key under which the server sells once.
+    Guarantee: a request is sent again only if it reads, or if it carries a key under which the server sells once.  A
+        purchase that was refused, as by a ledger that cannot be written, only where that is said to have cost nothing:
+        under a key it is an answer that is not sold again.
     """
 
     def __init__(
@@ -90,7 +93,7 @@ class Connection:
                     cost=UNSURE if body is not None else errors.NOTHING,
                     code="server-unreachable",
                 ) from None
-            if found.status_code in (429, 503) and left:
+            if left and (found.status_code == 429 or (found.status_code == 503 and _free(method, found))):
                 time.sleep(pause)
                 pause *= 2
                 continue
@@ -110,6 +113,14 @@ def _address(url: object) -> httpx.URL | None:
         return None
     known = found is not None and found.scheme in ("http", "https") and found.host and not found.userinfo
     return found if known else None
+
+
+def _free(method: str, response: httpx.Response) -> bool:
+    """Whether what was refused has cost nothing for sure."""
+    with suppress(ValueError):
+        said = response.json() if method != "GET" and len(response.content) <= LONGEST_ANSWER else None
+        return method == "GET" or (isinstance(said, dict) and said.get("cost") == errors.NOTHING)
+    return False
 
 
 def _read(response: httpx.Response) -> dict[str, Any]:

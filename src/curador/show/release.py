@@ -16,6 +16,7 @@ from curador.show.words.say import say
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+MOST_DECIMALS = 6
 MOST_SHOWN = 50
 """How many rows are printed before the rest is only counted."""
 
@@ -87,13 +88,16 @@ def notes(release: Shown) -> tuple[str, ...]:
 CUT = ("rows-left-out", "joined", "joined-outer", "prepared-before-filter", "prepared-for-others")
 """Notes on what was cut from units: no interval covers it."""
 
-BESIDE = ("nothing-learned", "nothing-learned-in", "quality", "adjusted", "apart-cut", "apart-null", *CUT)
+WARNED = ("nothing-learned", "nothing-learned-in", "below-zero")
+"""Notes on numbers that mislead who reads them alone."""
+
+BESIDE = (*WARNED, "quality", "adjusted", "apart-cut", "apart-null", *CUT)
 """Notes that are shown wherever the numbers are: without them these would mislead."""
 
 
-def beside(release: Shown) -> tuple[str, ...]:
+def beside(release: Shown, codes: tuple[str, ...] = BESIDE) -> tuple[str, ...]:
     """The notes without which the numbers would mislead, in the release's language."""
-    return tuple(note_text(note, release.language) for note in release.remarks if note["code"] in BESIDE)
+    return tuple(note_text(note, release.language) for note in release.remarks if note["code"] in codes)
 
 
 def as_text(release: Shown) -> str:
@@ -120,16 +124,55 @@ def as_rich(release: Shown, width: int) -> Iterator[RenderableType]:
     yield from map(Text, (*marks(release), *beside(release), statement(release)))
 
 
-def shown_columns(release: Shown, most: int = MOST_SHOWN) -> list[TextColumn]:
-    """The printed columns of the first ``most`` rows: each output next to its interval."""
+def shown_columns(release: Shown, most: int = MOST_SHOWN, *, near: bool = False) -> list[TextColumn]:
+    """The printed columns of the first ``most`` rows: each output next to its interval.
+
+    With ``near``, numbers have the digits that their intervals leave a meaning.
+    """
     heading = say("interval", release.language, confidence=percent(release.confidence))
     found = []
     for name, cells in release.columns.items():
-        found.append(TextColumn(name, tuple(map(cell_text, cells[:most])), name not in release.groups))
+        texts = tuple(map(cell_text, cells[:most]))
+        if near and name in release.intervals:
+            texts = tuple(near_text(x, *ends) for x, ends in zip(cells[:most], release.intervals[name], strict=False))
+        found.append(TextColumn(name, texts, name not in release.groups))
         if name in release.intervals:
-            ends = (f"{_end_text(a)} … {_end_text(b)}" for a, b in release.intervals[name][:most])
+            told = _near_ends if near else _ends_text
+            ends = (told(a, b) for a, b in release.intervals[name][:most])
             found.append(TextColumn(heading, tuple(ends), of=name))
     return found
+
+
+def near_text(x: Cell, low: Any, high: Any) -> str:
+    """A number to a twentieth of its interval, or finer: further digits are noise.
+
+    >>> near_text(5.76415, 1.0, 8.0), near_text(2930.43, 2308.8, 3595.3), near_text(12, 3.0, 20.0)
+    ('5.8', '2,930', '12')
+    """
+    places = _places(low, high)
+    return cell_text(x) if places is None or not isinstance(x, float) else f"{x:,.{places}f}"
+
+
+def _near_ends(low: Any, high: Any) -> str:
+    """An interval with one digit more than its number has, rounded outwards."""
+    places = _places(low, high)
+    if places is None:
+        return _ends_text(low, high)
+    unit = 10.0 ** (places + 1 if places else 0)
+    ends = math.floor(low * unit + 1e-9) / unit, math.ceil(high * unit - 1e-9) / unit
+    return " … ".join(f"{end + 0.0:,.{places + 1 if places else 0}f}" for end in ends)
+
+
+def _places(low: Any, high: Any) -> int | None:
+    """The decimals of a number that an interval leaves a meaning; None where it does not say."""
+    if isinstance(low, date) or not (math.isfinite(high - low) and high > low) or max(abs(low), abs(high)) > 1e12:
+        return None
+    places = math.ceil(-math.log10((high - low) / 20))
+    return None if places > MOST_DECIMALS else max(0, places)
+
+
+def _ends_text(low: Any, high: Any) -> str:
+    return f"{_end_text(low)} … {_end_text(high)}"
 
 
 def _end_text(x: float | date) -> str:

@@ -84,6 +84,23 @@ def test_language_and_theme_are_chosen_and_kept(browser: Browser, served: Served
         seen.look("chosen-dark")
 
 
+def test_another_language_keeps_what_the_address_asks(browser: Browser, served: Served) -> None:
+    with screen(browser, served, "curator") as seen:
+        page = seen.open("/console/playground/accuracy?epsilon=0.25&people=77")
+        page.get_by_role("button", name="Español").click()
+        page.wait_for_selector("html[lang=es]")
+        assert (page.input_value("#epsilon"), page.input_value("#people")) == ("0.25", "77")
+
+
+@pytest.mark.parametrize(
+    "back", ["//evil", "https://evil/console/", "/console/a?x=\r\nSet-Cookie: a=b", "/console/a?<b>"]
+)
+def test_no_choice_of_language_leads_elsewhere(served: Served, back: str) -> None:
+    with visitor(served, "ana") as ana:
+        answer = ana.post("/console/preferences", data={"language": "es", "back": back})
+    assert answer.headers["location"] == HOME
+
+
 def test_looking_at_a_link_spends_nothing_and_using_it_does(served: Served) -> None:
     code = served.give("analyst", "ana", once=True)
     with visitor(served) as stranger:

@@ -18,7 +18,7 @@ from curador.show.pages.columns import column_chart
 from curador.show.pages.density import density_chart
 from curador.show.pages.dots import dot_chart
 from curador.show.pages.heat import heat_chart
-from curador.show.pages.svg import NARROW, WIDE, Ruler, escaped, span, tick_text, wrapped
+from curador.show.pages.svg import NARROW, WIDE, Ruler, escaped, span, stamped, tick_text, wrapped
 
 HOSTILE = "</text><script>alert('x')</script>\"' onload=\"y\" &amp; \x00\x1b[31m"
 
@@ -159,3 +159,39 @@ def test_what_cannot_be_drawn_is_refused() -> None:
         bar_chart([], title="nothing")
     with pytest.raises(InvalidParameter):
         Track("y", (1,), (1,), style="<b>")
+
+
+BARS = [Bar("women", 120, 110, 130), Bar("men", -3, -13, 7)]
+
+
+def drawn_texts(svg: str, kind: str) -> dict[str, tuple[float, float]]:
+    found = re.findall(rf'<text class="{kind}" x="([\d.-]+)" y="([\d.-]+)"[^>]*>([^<]*)<', svg)
+    return {text: (float(x), float(y)) for x, y, text in found}
+
+
+@pytest.mark.parametrize(
+    "draws", [bar_chart, lambda bars, **how: dot_chart([BarGroup(b.name, (b,)) for b in bars], **how)]
+)
+def test_a_chart_has_one_layout_on_a_page_and_on_a_telephone(draws: Callable[..., str]) -> None:
+    for width in (WIDE, NARROW):
+        made = draws(BARS, title="n", width=width)
+        names, values, ticks = (drawn_texts(made, kind) for kind in ("label", "value", "tick"))
+        assert len(ticks) >= 2
+        for name, value in (("women", "120"), ("men", "-3")):
+            assert names[name][1] == values[value][1]  # in one line
+        assert values["-3"][0] < values["120"][0]  # each behind its own bar
+
+
+def test_long_names_stand_above_on_a_telephone_and_no_line_crosses_them() -> None:
+    long = [Bar("those who have been here for longer than a year", 5, 4, 6), Bar("others", 3, 2, 4)]
+    made = bar_chart(long, title="n", width=NARROW)
+    names = drawn_texts(made, "label")
+    lines = re.findall(r'<line class="(?:rule|axis)" x1="[\d.]+" y1="([\d.]+)" x2="[\d.]+" y2="([\d.]+)"', made)
+    assert all(x == 0 for x, _ in names.values())
+    assert lines
+    assert not any(float(top) < y - 4 < float(bottom) for top, bottom in lines for _, y in names.values())
+
+
+def test_a_stamp_is_behind_what_is_drawn() -> None:
+    made = stamped(bar_chart(BARS, title="n"), "made-up")
+    assert made.index('class="stamp"') < made.index("<rect") < made.index('class="value"')

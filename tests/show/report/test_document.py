@@ -15,6 +15,8 @@ import pytest
 from curador.curator.releases.publication import Publication
 from curador.curator.releases.release import Release
 from curador.privacy import ZCDP, ApproxDP, Guarantee, Neighbors, PureDP, RenyiDP
+from curador.query.aggregates.counts import count
+from curador.query.ask.question import Output, Question
 from curador.show.pages.page import style
 from curador.show.words.say import LANGUAGES, say
 
@@ -261,3 +263,30 @@ def test_a_page_is_saved_whole(tmp_path: Any) -> None:
     made_page = made().report()
     assert made_page.save(tmp_path / "r.html").read_text() == made_page.html == str(made_page)
     assert "save" in repr(made_page)
+
+
+def test_a_reader_is_told_first_that_numbers_are_off_on_purpose_when_and_of_what() -> None:
+    question = Question("visits", (Output("n", count()),)).to_json()
+    page = made(question=question, at="2026-11-17T10:00:00", unit="pid").report().html
+    head = page.partition("<main>")[0]
+    assert "<h1>Number of rows · visits</h1>" in head
+    assert "Every number here is off by chance, on purpose" in head
+    assert "Answered on 2026-11-17, from: visits." in head
+    assert made().report().html.partition("<main>")[0].count("Answered") == 0
+
+
+def test_numbers_have_the_digits_that_their_intervals_leave() -> None:
+    one = made(columns={"sex": ("F",), "m": (5.76415,)}, intervals={"m": ((1.0, 30.0),)})
+    assert "5.8" in one.report().html.partition('id="method"')[0]
+    assert "5.76415" in str(one)  # programs and terminals have all of them
+    assert "5.76415" in one.to_csv()
+
+
+def test_what_several_answers_share_is_said_once() -> None:
+    cut = {"code": "rows-left-out", "unit": "pid", "rows": 3, "groups": None}
+    both = {"a": made(remarks=(cut,)), "b": made(remarks=(cut, {"code": "below-zero", "outputs": "n"}))}
+    page = Publication(both, PureDP(1), None, "7").report().html
+    answers = page.partition('id="meaning"')[0]
+    assert answers.count("What was cut is in no number") == 1
+    assert answers.count("a count below zero") == 1
+    assert answers.index("a count below zero") < answers.index('id="notes"') < answers.index("What was cut")

@@ -162,7 +162,7 @@ class Stream(OneProcess):
     """An open running count: every :meth:`next` releases the total up to one more day.
 
     Guarantee: all it ever releases is one event, charged at opening; a day that fails ends it, and the charge stays.  A
-        forked child is refused, and it cannot be copied.
+        forked child is refused, and it cannot be copied: what `dataclasses.replace` makes draws from the same tree.
     """
 
     counted: DailyCount
@@ -172,8 +172,8 @@ class Stream(OneProcess):
     rehearsal: bool
     _count: Callable[[Question], int] = field(repr=False)
     _sealed: Callable[[Release], Release] = field(repr=False)
+    _running: RunningCount = field(repr=False)
     language: str = "en"
-    _running: RunningCount | None = field(default=None, repr=False)
     _lock: Lock = field(default_factory=Lock, repr=False)
     _open: bool = field(default=True, repr=False)
 
@@ -195,7 +195,6 @@ class Stream(OneProcess):
                     fix="Open a new one, which is paid for again.",
                     cost="its whole cost was spent at opening; nothing more was spent",
                 )
-            self._running = self._running or self.counted.mechanism.open()
             step = self._running.step + 1
             self._open = False  # stays so if the engine fails
             total = self._running.add(self._count(self.counted.question(step)))
@@ -241,7 +240,7 @@ def open_stream(curator: Curator, counted: DailyCount, request: Request, confide
     count = counting(counted, bought.charge, curator.scopes, exact, curator._engines, curator._buyer.attempt)
     remarks, rehearsal = bought_remarks(bought, counted.guarantee), curator._made_up is not None
     charge, sealed, language = bought.charge.id, curator.sealed, curator.language
-    return Stream(counted, charge, confidence, remarks, rehearsal, count, sealed, language)
+    return Stream(counted, charge, confidence, remarks, rehearsal, count, sealed, counted.mechanism.open(), language)
 
 
 def counting(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,6 @@ from curador.query.plan.plan import Plan
 if TYPE_CHECKING:
     from curador.curator.curator import Curator
 
-PAGE = 500
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 NOISES = (None, "laplace", "gaussian")
 """How the noise may have been chosen; the record of a charge does not say, and its fingerprint does."""
@@ -89,22 +89,14 @@ def _own(curator: Curator, charge: Charge, analyst: str | None) -> bool:
 
 
 def _charge(curator: Curator, charge: str, analyst: str | None) -> Charge | None:
-    """The charge, if this asker may see it."""
-    if analyst is None:
-        try:
-            return curator.ledger.charge(charge)
-        except InvalidParameter:
-            return None
-    return next((one for one in _all(curator, analyst) if one.id == charge), None)
-
-
-def _all(curator: Curator, analyst: str) -> Iterator[Charge]:
-    before: Charge | None = None
-    while page := curator.received(analyst, last=PAGE, before=before):
-        yield from reversed(page)
-        before = page[0]
-        if len(page) < PAGE:
-            return
+    """The charge, if this asker may see it: looked up by its number, however many there are."""
+    scopes: Iterable[str | None] = (None,) if analyst is None else reversed(curator.scopes.ever(analyst))
+    for scope in scopes:
+        with suppress(InvalidParameter):
+            found = curator.ledger.charge(charge, scope)
+            if scope is None or found.receiver == scope:
+                return found
+    return None
 
 
 def _made_again(

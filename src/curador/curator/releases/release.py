@@ -22,7 +22,7 @@ from curador.errors import InvalidParameter
 from curador.numbers import set_fields
 from curador.privacy import Guarantee, Neighbors, guarantee_from_json
 from curador.query.answer.postprocess import Answered, answered
-from curador.query.answer.unlearned import unlearned_notes
+from curador.query.answer.reading import reading_notes
 from curador.query.plan.plan import LARGEST_KEPT, Plan
 from curador.show import release as shown
 from curador.show.explain import explain, kept_text
@@ -50,6 +50,7 @@ class Release:
     ``remarks`` are notes for the reader, as codes; :attr:`notes` are their texts.  A ``rehearsal`` is about
     made-up rows.  ``repeated``: its measurement was bought before, and this presentation of it was free.  ``seal`` is
     the ledger's: whoever holds the ledger can verify by it that nothing was changed; empty for a ledger in memory.
+    ``at`` is when it was charged, UTC, where that is known.
 
     >>> from curador.privacy import PureDP
     >>> r = Release({"n": (1203,)}, (), {"n": ((1180.0, 1226.0),)}, {}, 0.95, PureDP(0.1), "7")
@@ -79,6 +80,7 @@ class Release:
     facts: Mapping[str, Any] | None = field(default=None, compare=False)
     repeated: bool = field(default=False, compare=False)
     seal: str = field(default="", compare=False)
+    at: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         for name in ("columns", "intervals", "ranks", "question"):
@@ -221,7 +223,7 @@ class Release:
 
     def __reduce__(self) -> tuple[object, ...]:
         # Views of dictionaries do not travel; plain values do.
-        return _rebuilt, (self.to_dict(), None if self.facts is None else dict(self.facts), self.repeated)
+        return _rebuilt, (self.to_dict(), None if self.facts is None else dict(self.facts), self.repeated, self.at)
 
     @property
     def kept(self) -> str:
@@ -364,11 +366,12 @@ def present(
         plan.neighbors,
         plan.checked.table.unit.id,
         plan.question.to_json(),
-        (*plan.facts["notes"], *notes, *unlearned_notes(plan, found), *bought_remarks(bought, plan.guarantee)),
+        (*plan.facts["notes"], *notes, *reading_notes(plan, found), *bought_remarks(bought, plan.guarantee)),
         rehearsal,
         language,
         plan.facts,
         bought.repeated,
+        at="" if rehearsal else bought.charge.at,
     )
 
 
@@ -389,9 +392,9 @@ def sealed_part(data: Mapping[str, Any]) -> str:
     return json.dumps({**kept, "notes": notes}, sort_keys=True, allow_nan=False, separators=(",", ":"))
 
 
-def _rebuilt(data: Mapping[str, Any], facts: Mapping[str, Any] | None, repeated: bool) -> Release:
+def _rebuilt(data: Mapping[str, Any], facts: Mapping[str, Any] | None, repeated: bool, at: str) -> Release:
     made = Release.from_dict(data)
-    set_fields(made, facts=facts, repeated=repeated)
+    set_fields(made, facts=facts, repeated=repeated, at=at)
     return made
 
 

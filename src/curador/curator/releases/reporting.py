@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from curador.curator.releases.publication import Publication
@@ -18,14 +18,16 @@ from curador.show.report.pictures import pictures
 from curador.show.report.plot import Plot, plot
 
 
-def release_report(release: Release, title: str = "", language: str | None = None) -> ReportPage:
-    """A report of one release."""
+def release_report(
+    release: Release, title: str = "", language: str | None = None, file: str = "release.json", asked: str = ""
+) -> ReportPage:
+    """A report of one release; ``file`` is what its JSON is called, ``asked`` its question as somebody wrote it."""
     shown = _in(release, language)
     named = titled(title or _titled(shown), shown.charge, shown.language)
     return report_page(
         Contents(
             named,
-            (Chapter(shown, named, _asked(shown)),),
+            (Chapter(shown, named, asked or _asked(shown)),),
             shown.guarantee,
             None,
             shown.charge,
@@ -34,13 +36,18 @@ def release_report(release: Release, title: str = "", language: str | None = Non
             ledger=shown.seal[:LEDGER_DIGITS],
             json=_json(release),
             tables=_tables({"release": release}),
+            file=file,
             language=shown.language,
+            at=shown.at,
+            sources=_sources([shown]),
         )
     )
 
 
-def publication_report(publication: Publication, title: str = "", language: str | None = None) -> ReportPage:
-    """A report of all releases of a publication."""
+def publication_report(
+    publication: Publication, title: str = "", language: str | None = None, file: str = "publication.json"
+) -> ReportPage:
+    """A report of all releases of a publication; ``file`` is what its JSON is called."""
     shown = _all_in(publication, language)
     questions: Mapping[str, Mapping[str, str]] = shown.words.get("questions", {})
     chapters = tuple(
@@ -66,8 +73,10 @@ def publication_report(publication: Publication, title: str = "", language: str 
             shown.seal[:LEDGER_DIGITS],
             _json(publication),
             _tables(publication.releases),
-            "publication.json",
+            file,
             shown.language,
+            next((one.at for one in shown.releases.values()), ""),
+            _sources(list(shown.releases.values())),
         )
     )
 
@@ -107,6 +116,17 @@ def _asked(release: Release) -> str:
         return Question.from_json(release.question).summary
     except (CuradorError, KeyError, TypeError, ValueError):
         return ""
+
+
+def _sources(releases: Sequence[Release]) -> tuple[str, ...]:
+    """The tables that releases are about, as far as their questions say."""
+    found: list[str] = []
+    for release in releases:
+        try:
+            found += Question.from_json(release.question).reads
+        except (CuradorError, KeyError, TypeError, ValueError):
+            continue
+    return tuple(dict.fromkeys(found))
 
 
 def _titled(release: Release) -> str:

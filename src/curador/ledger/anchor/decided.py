@@ -8,13 +8,14 @@ who may come in, and what lies above a scope, is not read from those tables.
 from __future__ import annotations
 
 from functools import cache, partial
+from itertools import takewhile
 from threading import Lock
 from typing import NoReturn
 
 from curador.errors import LedgerBroken
 from curador.forks import after_fork
 from curador.ledger.anchor.log import Anchor
-from curador.ledger.anchor.summary import Change, apply, chained, from_state, state_rows
+from curador.ledger.anchor.summary import Change, apply, chained, not_following
 from curador.ledger.entries import AccessEnded, AccessGiven, Entry, Granted, Opened, Restored, Revoked, read
 from curador.ledger.stores.memory_rows import MemoryRows
 from curador.ledger.stores.rows import ENTRY, RESTORE, SCOPE, DbRow, Head, Rows, RowTable, paged
@@ -45,8 +46,7 @@ AS_STORED = Stated()
 
 class _Before(Stated):
     def __init__(self, decided: Decided, rows: Rows) -> None:
-        # Asked for before anything is written here; others may have written in the same transaction, which may fail.
-        self._tokens = cache(partial(decided._at, rows, kept=False))
+        self._tokens = cache(partial(decided.tokens, rows))  # asked for before anything is written
 
     def tokens(self, rows: Rows) -> Rows:
         return self._tokens()
@@ -76,30 +76,42 @@ class Decided(Stated):
     def before(self, rows: Rows) -> Stated:
         return _Before(self, rows)
 
-    def _at(self, rows: Rows, *, kept: bool = True) -> MemoryRows:
-        """What was decided up to the end of a history: rows of scopes and tokens, and no balances.
-
-        It is ``kept`` for the next time only where all of the history is committed.
+    def _at(self, rows: Rows) -> MemoryRows:
+        """What was decided up to the end of a history at least: rows of scopes and tokens, and no balances.
 
         Fails: LedgerBroken if an entry does not carry its seal.
         """
         with self._following:
-            if self._known is not None and not _contains(rows, self._known[0]):
-                self._known = None  # the database was put back: from the anchor on, if that is still in it
-            head, known = self._known or self._anchored()
-            decisions: list[tuple[int, str, Entry]] = []
-            for sequence, charges, at, mac, line in chained(paged(rows, ENTRY, (head.sequence,)), self._key, head.mac):
-                if any(kind in line for kind in _KINDS):  # a note may hold such a text, too
-                    entry, _ = read(line)
-                    if isinstance(entry, DECISIONS):
-                        decisions.append((sequence, line, entry))
-                head = Head(sequence, charges, mac, at)
-            if decisions and not kept:
-                known = from_state(state_rows(known))
-            apply(Change(tuple(decisions), {}), known)
-            if kept:
-                self._known = head, known  # a decision that was followed twice, after an interrupt, is the same
-            return known
+            try:
+                return self._followed(rows)
+            except LedgerBroken:  # the history may have been put back since: all of it is followed again
+                if self._known is None:
+                    raise
+                self._known = None
+                return self._followed(rows)
+
+    def _followed(self, rows: Rows) -> MemoryRows:
+        """What was decided; kept for the next time is what was committed, which a transaction that fails is not."""
+        head, known = self._known or self._anchored()
+        if head.sequence == rows.begun.sequence and head.mac != rows.begun.mac:
+            raise not_following(head.sequence)
+        if head.sequence < rows.begun.sequence:
+            head = self._follow(rows, head, known, rows.begun.sequence)
+        self._known = head, known  # a decision that was followed twice, after an interrupt, is the same
+        if head.sequence < rows.head.sequence:  # what others decided in the same transaction, before
+            known = known.copy()
+            self._follow(rows, head, known, rows.head.sequence)
+        return known
+
+    def _follow(self, rows: Rows, head: Head, known: MemoryRows, last: int) -> Head:
+        newer = takewhile(lambda row: row[0] <= last, paged(rows, ENTRY, (head.sequence,)))
+        for sequence, charges, at, mac, line in chained(newer, self._key, head.mac):
+            if any(kind in line for kind in _KINDS):  # a note may hold such a text, too
+                entry, _ = read(line)
+                if isinstance(entry, DECISIONS):
+                    apply(Change(((sequence, line, entry),), {}), known)
+            head = Head(sequence, charges, mac, at)
+        return head
 
     def _anchored(self) -> tuple[Head, MemoryRows]:
         found = self._anchor.read()
@@ -116,8 +128,3 @@ def refuse_changed(table: RowTable, key: str) -> NoReturn:
         code="ledger-tampered",
         facts={"table": table.name},
     )
-
-
-def _contains(rows: Rows, head: Head) -> bool:
-    entry = None if head in (rows.head, Head(0, 0, head.mac)) else rows.get(ENTRY, head.sequence)
-    return head == rows.head or head.sequence == 0 or (entry is not None and bytes(entry[3]) == head.mac)

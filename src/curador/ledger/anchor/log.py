@@ -105,17 +105,30 @@ class Anchor:
     def newest(self) -> Head | None:
         """The head that was marked last; None before there is a file.
 
-        It waits for nobody: a mark that is being written may not be seen yet.
+        It waits for nobody, unless what it sees is no log: a mark that is being written may not be seen yet.
 
         Fails: LedgerFailed if the file was there and is gone; LedgerBroken if it is an older one or another ledger's.
         """
         try:
-            with self._lock:
-                return self._look(self._file.descriptor(), self._file.identity).head
+            try:
+                return self._glance()
+            except LedgerBroken:  # read while others wrote, a line may be missing before one that was written later
+                return self._glance(locked=True)
         except OSError as error:
             if self._place is None and isinstance(error, FileNotFoundError):
                 return None
             raise unavailable(self._path, error) from None
+
+    def _glance(self, *, locked: bool = False) -> Head:
+        file = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC) if locked else -1
+        try:
+            if locked:  # before the lock of this process's threads, as whoever marks takes them
+                patiently(partial(fcntl.flock, file, fcntl.LOCK_SH | fcntl.LOCK_NB))
+            with self._lock:
+                return self._look(self._file.descriptor(), self._file.identity).head
+        finally:
+            if locked:
+                os.close(file)
 
     def read(self) -> tuple[Head, MemoryRows] | None:
         """The newest mark, and what the history up to it comes to; None if there is no file.
@@ -239,7 +252,7 @@ class Anchor:
             if head.sequence > place.head.sequence:
                 self._append(file, place, head, entries)
                 return head
-            os.fdatasync(file)  # whoever wrote it may have been killed before
+            _write(file, place)  # whoever wrote it may have been killed before
             return place.head
         finally:
             fcntl.flock(file, fcntl.LOCK_UN)  # built in, so that no interrupt comes before it
@@ -251,9 +264,7 @@ class Anchor:
         if place.torn or end > place.size:
             self._add_up(file, head, change, place)
             return
-        if os.pwrite(file, line, place.end) != len(line):
-            raise OSError("it was cut short")
-        os.fdatasync(file)
+        _write(file, place, line)
         if self._seen is not None and self._seen[0] == place.seal:
             self._seen[1].append(change)
             self._seen = seal, self._seen[1]
@@ -327,7 +338,8 @@ class Anchor:
             content = _content(file)
             marks, end, torn = self._marks(content)
             last, seal = marks[-1]
-            place = self._further(_Place(identity, len(content), _head(last), seal, end, last["synced"], torn))
+            synced = last["synced"] if marks[1:] else end  # a file has its name once its first line is on the disk
+            place = self._further(_Place(identity, len(content), _head(last), seal, end, synced, torn))
             self._seen = None if marks[1:] else (seal, [Change((), {})])
         elif os.pread(file, 1, place.end) != (b"\0" if place.end < place.size else b""):
             rest = _content(file, place.end).split(b"\0", 1)[0]
@@ -357,6 +369,17 @@ class Anchor:
                 facts={"anchored": place.head.sequence, "seen": known.head.sequence},
             )
         return place
+
+
+def _write(file: int, place: _Place, line: bytes = b"") -> None:
+    """Write a line at the end of a log durably, and again what is not known to be on the disk before it.
+
+    A sync that fails may leave pages that were never written and pass for such: the next one succeeds without them.
+    """
+    content = os.pread(file, place.end - place.synced, place.synced) + line
+    if os.pwrite(file, content, place.synced) != place.end - place.synced + len(line):
+        raise OSError("it was cut short")
+    os.fdatasync(file)
 
 
 def _header(head: Head, after: str, synced: int) -> dict[str, object]:

@@ -32,6 +32,7 @@ from curador.ledger.stores.rows import (
     Head,
     Rows,
     RowTable,
+    as_bytes,
     row_of,
 )
 
@@ -72,7 +73,7 @@ class OwnEntries:
         place = sum(one[0] <= mark.sequence for one in self.made) if mark.sequence > self.before.sequence else 0
         last = self.made[place - 1][2] if place else self.before.mac
         if last != mark.mac:
-            raise _not_following(mark.sequence)
+            raise not_following(mark.sequence)
         return self.made[place:]
 
 
@@ -151,8 +152,11 @@ def state_rows(rows: Rows) -> dict[str, list[DbRow]]:
 
 
 def from_state(state: Mapping[str, Any]) -> MemoryRows:
-    """Rows again, from :func:`state_rows` after a way through JSON."""
-    rows = MemoryRows(b"")
+    """Rows again, from :func:`state_rows` after a way through JSON.
+
+    What was sold is counted, also where rows that were put back or changed by hand let more be sold than a ceiling is.
+    """
+    rows = MemoryRows(b"", checked=False)
     for table in STATE:
         for row in state.get(table.name, ()):
             rows.put(table, *row)
@@ -166,13 +170,14 @@ def chained(entries: Iterable[DbRow], key: bytes, after: bytes) -> Iterator[DbRo
     Fails: LedgerBroken at the first that does not carry the right seal.
     """
     for sequence, charges, at, mac, line in entries:
-        if not hmac.compare_digest(seal(key, after, sequence, line), bytes(mac)):
-            raise _not_following(sequence)
-        after = bytes(mac)
+        if line is None or not hmac.compare_digest(seal(key, after, sequence, line), as_bytes(mac)):
+            raise not_following(sequence)
+        after = as_bytes(mac)
         yield sequence, charges, at, after, line
 
 
-def _not_following(sequence: int) -> LedgerBroken:
+def not_following(sequence: int) -> LedgerBroken:
+    """The refusal of an entry that does not follow what was seen before it."""
     return LedgerBroken(
         f"This ledger was changed by another program: entry {sequence} does not carry its seal.",
         fix=RESTORE,
@@ -239,7 +244,7 @@ class _Merged:
             here = list(self._copy.scan(BALANCE, row[0]))
             if ours is None:
                 self._put(SCOPE, row)
-                self._put_all(BALANCE, there)
+                self._balance(row, [], there)
             elif self._apart and (ours[1:4] != row[1:4] or len(here) != len(there)):
                 self._close(row[0])
             else:
@@ -264,7 +269,9 @@ class _Merged:
         ceiling = tuple(row[3] for row in there)
         if covers(definition(scope[2]).currency.rule, ceiling, spent, (0,) * len(spent)):
             self._put_all(BALANCE, [(*b[:2], s, *b[3:]) for b, s in zip(there, spent, strict=True)])
-        else:
+        else:  # more than was promised was sold, of rows that were changed by hand or in two ways
+            full = [(*b[:2], min(s, b[3]), *b[3:]) for b, s in zip(there, spent, strict=True)]
+            self._put_all(BALANCE, full)
             self._close(scope[0])
 
     # -- tables

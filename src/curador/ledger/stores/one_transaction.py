@@ -26,6 +26,7 @@ class Look:
     def __init__(self, rows: Rows) -> None:
         self._rows, self._read = rows, dict[tuple[RowTable, DbRow], DbRow | None]()
         self.head: Head = rows.head
+        self.begun: Head = rows.begun
 
     def get(self, table: RowTable, *key: DbValue) -> DbRow | None:
         try:

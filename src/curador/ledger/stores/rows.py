@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 from curador.errors import LedgerBroken
 
-UNSURE = "nothing was drawn; a charge that was already written stays spent"
+UNSURE = "nothing was released; a charge that was already written stays spent"
 """The cost of a failed write: it may have been committed before it failed."""
 
 RESTORE = "Find out why; then restore it as docs/how-to/restore-a-ledger.md says."
@@ -143,9 +143,12 @@ class AnchorNeed(Enum):
 
 
 class Rows(Protocol):
-    """The rows of a ledger within one transaction."""
+    """The rows of a ledger within one transaction, which began when the history ended with ``begun``."""
 
     head: Head
+
+    @property
+    def begun(self) -> Head: ...
 
     def get(self, table: RowTable, *key: DbValue) -> DbRow | None:
         """The row with this primary key."""
@@ -192,6 +195,20 @@ class Rows(Protocol):
     def depends_on(self, entry: int) -> None:
         """Declare that the result reveals an entry, which the anchor must cover before it is returned."""
         ...
+
+
+def as_bytes(value: DbValue) -> bytes:
+    """The bytes of a row.
+
+    Fails: LedgerBroken where there are none: another program has removed them.
+    """
+    if not isinstance(value, bytes | bytearray | memoryview):
+        raise LedgerBroken(
+            "This ledger was changed by another program: a seal or an answer is missing.",
+            fix=RESTORE,
+            code="ledger-tampered",
+        )
+    return bytes(value)
 
 
 def row_of(rows: Rows, table: RowTable, *key: DbValue) -> DbRow:

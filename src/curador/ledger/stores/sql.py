@@ -17,6 +17,7 @@ from curador.ledger.anchor.summary import Newer, OwnEntries, StoredEntries
 from curador.ledger.entries import Sealed
 from curador.ledger.stores.group_commit import GroupCommit, Job
 from curador.ledger.stores.rows import (
+    ANSWER,
     ENTRY,
     FORMAT,
     HEAD,
@@ -27,6 +28,7 @@ from curador.ledger.stores.rows import (
     Rows,
     RowTable,
     T,
+    as_bytes,
     paged,
 )
 from curador.ledger.stores.unit_of_work import (
@@ -57,7 +59,8 @@ def create(table: RowTable, types: Mapping[type, str], options: str = "", prefix
     >>> create(QUESTION, {int: "INTEGER", str: "TEXT"}, " STRICT")
     'CREATE TABLE question (fingerprint TEXT, charge INTEGER, PRIMARY KEY (fingerprint)) STRICT'
     """
-    columns = [f"{name} {types[kind]}" for name, kind in table.columns]
+    needed = " NOT NULL" if table in (ENTRY, ANSWER, HEAD) else ""
+    columns = [f"{name} {types[kind]}{needed}" for name, kind in table.columns]
     keys = ", ".join(table.names[: table.key])
     check = [] if table.check is None else [f"CHECK ({table.check.sql})"]
     return f"CREATE TABLE {prefix}{table.name} ({', '.join([*columns, f'PRIMARY KEY ({keys})', *check])}){options}"
@@ -101,6 +104,8 @@ class SqlStore(ABC):
     def __init__(self, anchor: Anchor) -> None:
         self.anchor = anchor
         self.checking = False  # until its opening has compared it with the anchor, or taken an older copy into use
+        self._compare: Callable[[Rows], None] | None = None
+        self._unmarkable = False  # whether the last mark failed
         # The last head seen here, and the newest mark that its history is known to contain.
         self._known: tuple[Head | None, Head | None] = None, None
         self._translating = TranslatedErrors(self._translated)
@@ -148,6 +153,10 @@ class SqlStore(ABC):
 
     # -- the store
 
+    def watch(self, compare: Callable[[Rows], None]) -> None:
+        """From now on ``compare`` balances with the anchor where the database may have been written past this class."""
+        self._compare = compare
+
     def write(self, transaction: Callable[[Rows], T], need: AnchorNeed | None = None) -> T:
         result: T = self._group.run(transaction, need)
         return result
@@ -158,6 +167,8 @@ class SqlStore(ABC):
         def answer(database: Database) -> T:
             rows = ReadView(database, self._head(database), self.prefix)
             self._require_continued(rows, known, mark)
+            if known == self._known and (known[0] is None or known[0].sequence < rows.head.sequence):
+                self._known = rows.head, mark  # also what was only read must stay
             result = query(rows)
             if rows.depends > self.anchor.reached and mark is not None:
                 # It may have been settled by a process that has not marked it yet.
@@ -202,6 +213,8 @@ class SqlStore(ABC):
         cache = self._recall(before)
         rows = UnitOfWork(database, before, cache, self.prefix)
         self._require_continued(rows, self._known, mark)
+        if self._unmarkable and not answers:  # nothing is sold whose answer could not leave
+            self._mark(before, self._since(rows, mark))
         marked = self._begin_mark(before, self._since(rows, mark), quick) if answers else None
         try:
             for job in batch:
@@ -230,13 +243,16 @@ class SqlStore(ABC):
                 fix="Check its address.",
                 code="ledger-format-unknown",
             )
-        if bytes(row[2]) != genesis:
+        if as_bytes(row[2]) != genesis:
             raise LedgerBroken("The key of this ledger is another ledger's.", fix=RESTORE, code="ledger-key-mismatch")
         self._genesis = genesis
 
     def _head(self, database: Database) -> Head:
         row = database.execute(self._read_head, ()).fetchone()
-        return Head(0, 0, self._genesis) if row is None else Head(*row)
+        if row is None:
+            return Head(0, 0, self._genesis)
+        head = Head(*row)
+        return head if type(head.mac) is bytes else head._replace(mac=as_bytes(head.mac))
 
     def _newest(self) -> Head | None:
         return self.anchor.newest() if self.checking else None
@@ -284,7 +300,9 @@ class SqlStore(ABC):
 
     def _mark(self, head: Head, entries: Newer) -> Head:
         start = time.perf_counter()
+        self._unmarkable = True  # stays so if it fails
         newest = self.anchor.mark(head, entries)
+        self._unmarkable = False
         self._syncs.append(time.perf_counter() - start)
         return newest
 
@@ -300,7 +318,7 @@ class SqlStore(ABC):
 def contains(rows: Rows, head: Head) -> bool:
     """Whether a history has this entry, by its seal; the beginning is in every history."""
     entry = rows.get(ENTRY, head.sequence)
-    return head.sequence == 0 or (entry is not None and bytes(entry[3]) == head.mac)
+    return head.sequence == 0 or (entry is not None and as_bytes(entry[3]) == head.mac)
 
 
 def _lost(end: Head, seen: Head) -> LedgerBroken:

@@ -11,14 +11,14 @@ from pathlib import Path
 from threading import RLock
 from weakref import WeakMethod
 
-from curador.errors import LedgerBroken, LedgerFailed
+from curador.errors import CuradorError, LedgerBroken, LedgerFailed
 from curador.ledger.anchor.keep import sync_folder
 from curador.ledger.anchor.log import Anchor
 from curador.ledger.stores.file_queue import FileQueue
 from curador.ledger.stores.reopened_file import PATIENCE
-from curador.ledger.stores.rows import RESTORE, TABLES, UNSURE, DbRow, DbValue, RowTable, T
+from curador.ledger.stores.rows import RESTORE, TABLES, UNSURE, DbRow, DbValue, Head, Rows, RowTable, T
 from curador.ledger.stores.sql import SqlStore, create_tables
-from curador.ledger.stores.unit_of_work import Database
+from curador.ledger.stores.unit_of_work import Database, ReadView, UnitOfWork
 
 TYPES = {int: "INTEGER", str: "TEXT", bytes: "BLOB"}
 
@@ -27,6 +27,9 @@ PAGE_BYTES = 2048
 
 CACHE_KILOBYTES = 16_000
 """Of pages that a connection keeps: fingerprints are in no order, and each is looked up in a page of its own."""
+
+CHECKPOINT_EVERY = 64
+"""Commits after which a process has SQLite write its log into the file."""
 
 PAUSE = 0.001
 """Seconds between two tries, in which this process can fork."""
@@ -65,12 +68,20 @@ class _Interruptible:
         raise TypeError("a read-only view cannot write")
 
 
+Stamp = tuple[int, int, int]
+"""The size of a file, and when its content and its entry in the folder were changed last, as the system says."""
+
+
 class SqliteStore(SqlStore):
     """A SQLite file as a store.
 
     Guarantee: a commit is on the disk before its result is returned (a write-ahead log with synchronous=FULL; NORMAL
     would lose the last charges in a power cut, and so give budget back).
     Assumes: a local disk that honours syncs; SQLite's locks do not hold on network disks.
+
+    The file is written by checkpoints alone.  One that was copied over it leaves the log, with the newest entries, and
+    the pages that the log does not hold are then the copy's, with older balances.  So wherever it was changed by others
+    than this process, balances are compared with the anchor, on a connection that remembers no page.
     """
 
     def __init__(self, path: Path, anchor: Anchor) -> None:
@@ -78,6 +89,9 @@ class SqliteStore(SqlStore):
         self._connections: dict[str, sqlite3.Connection] = {}
         self._queue = FileQueue(path.with_name(path.name + "-queue"))
         self._file: tuple[int, int] | None = None
+        self._stamps: dict[str, Stamp | None] = {}  # of the file when each connection was opened
+        self._sound: Stamp | None = None  # of the file when it was compared last
+        self._commits = 0
         super().__init__(anchor)
         os.register_at_fork(before=_weakly(self._before_fork), after_in_parent=_weakly(self._after_fork))
 
@@ -145,6 +159,39 @@ class SqliteStore(SqlStore):
 
     def _commit(self) -> None:
         self._connections["write"].execute("COMMIT")
+        self._commits += 1
+        if self._commits >= CHECKPOINT_EVERY:
+            self._commits = 0
+            with suppress(sqlite3.Error, CuradorError):  # it is committed; the log is written another time
+                self._checkpoint()
+
+    def _checkpoint(self) -> None:
+        if self._compare is not None and self._same_file() != self._sound:
+            return  # looked at first, by the next transaction
+        self._connections["write"].execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+        self._sound = self._same_file()
+        self._stamps = dict.fromkeys(self._stamps, self._sound)
+
+    # -- what others wrote to the file
+
+    def watch(self, compare: Callable[[Rows], None]) -> None:
+        self._sound = self._stamps.get("long")  # by which it was compared at its opening
+        super().watch(compare)
+
+    def read(self, query: Callable[[Rows], T], long: bool = False) -> T:
+        if self._compare is not None:
+            with self._translating:
+                changed = self._same_file() != self._sound
+            if changed:  # compared in a turn of its own: a snapshot may be older than the anchor
+                self.write(lambda rows: None)
+        return super().read(query, long)
+
+    def _require_continued(self, rows: ReadView, known: tuple[Head | None, Head | None], mark: Head | None) -> None:
+        super()._require_continued(rows, known, mark)
+        if self._compare is not None and isinstance(rows, UnitOfWork) and self._stamps["write"] != self._sound:
+            stamp = self._stamps["write"]
+            self._compare(rows)
+            self._sound = stamp
 
     def _in_read(self, work: Callable[[Database], T], long: bool = False) -> T:
         if not long:
@@ -172,8 +219,8 @@ class SqliteStore(SqlStore):
                 fix="Fork from a thread that is not interrupted, or open the ledger in a new process.",
                 code="ledger-forked",
             )
-        self._same_file(fresh)
-        if use not in self._connections:
+        stamp, old = self._same_file(fresh), self._connections.get(use)
+        if old is None or (self._compare is not None and self._stamps[use] != stamp):
             mode = "rwc" if fresh else "rw"
             made = sqlite3.connect(
                 f"{self.path.absolute().as_uri()}?mode={mode}",
@@ -189,22 +236,28 @@ class SqliteStore(SqlStore):
                     made.execute("PRAGMA journal_mode = WAL")
                 made.execute("PRAGMA synchronous = FULL")
                 made.execute(f"PRAGMA cache_size = {-CACHE_KILOBYTES}")
+                made.execute("PRAGMA wal_autocheckpoint = 0")
                 if use == "write":
                     made.execute("PRAGMA busy_timeout = 0")  # the queue decides who waits, not SQLite's polling
                 self._same_file()
             except BaseException:  # of a damaged file: not open until it is collected
                 made.close()
                 raise
-            self._connections[use] = made
+            self._connections[use], self._stamps[use] = made, stamp
+            if old is not None:
+                old.close()  # now: if it were the last one for a moment, SQLite would write its log into this file
         return self._connections[use]
 
-    def _same_file(self, fresh: bool = False) -> None:
-        """Refuse a file that was removed or replaced: writes to it succeed, and every charge would be lost with it."""
+    def _same_file(self, fresh: bool = False) -> Stamp | None:
+        """Refuse a file that was removed or replaced: writes to it succeed, and every charge would be lost with it.
+
+        Returns its stamp; None before there is a file.
+        """
         try:
             now = os.stat(self._name)
         except FileNotFoundError:
             if fresh:
-                return
+                return None
             raise LedgerFailed(
                 f"The ledger {self.path.name} is gone.",
                 fix="Bring it back; then open it again.",
@@ -221,6 +274,7 @@ class SqliteStore(SqlStore):
                 code="ledger-replaced",
                 facts={"file": self.path.name},
             )
+        return now.st_size, now.st_mtime_ns, now.st_ctime_ns
 
     def _disconnect(self) -> None:
         with self._reading_long:

@@ -117,6 +117,7 @@ class ReadView:
 
     def __init__(self, database: Database, head: Head, prefix: str = "") -> None:
         self.head, self.depends = head, -1  # on none
+        self.begun = head
         self._database, self._prefix = database, prefix
 
     def get(self, table: RowTable, *key: DbValue) -> DbRow | None:
@@ -171,7 +172,8 @@ class UnitOfWork(ReadView):
     """
 
     def __init__(self, database: Database, head: Head, cache: CachedRows, prefix: str = "") -> None:
-        self.head, self._database, self._prefix = head, database, prefix  # as of a view, without a call: it is often
+        self.head = self.begun = head
+        self._database, self._prefix = database, prefix  # as of a view, without a call: it is often
         self.anchored = False
         """Whether the anchor must cover what was written here before a result is returned."""
         self.made: list[tuple[int, str, bytes, Any]] = []

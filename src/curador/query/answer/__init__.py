@@ -10,5 +10,5 @@ Reading order:
 * derived — where what is computed from answers lies
 * shares — what limits on one unit keep, from one histogram
 * postprocess — a noised measurement to the columns of an answer
-* unlearned — which of its columns say next to nothing
+* reading — which of its numbers mislead who reads them alone
 """

@@ -9,6 +9,7 @@ Reading order:
 * forms — what a form says, and what is wrong with it, next to the field
 * sign — signing in and out, and choices of language and theme
 * navigation — which pages there are, and for whom
+* budgets — a budget as pages handle it
 * questions — a question as pages handle it
 * learning — a model as pages handle it
 * uploading — a file of rows that a curator brings

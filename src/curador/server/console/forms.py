@@ -90,6 +90,16 @@ def amount(text: str, field: str, below: int | None = None) -> Fraction:
     return found
 
 
+def decimal(text: str, language: str = "en") -> str:
+    """A number with its decimal comma as a point, where the comma can be nothing else: after 0, or on a Spanish page.
+
+    >>> decimal("0,2"), decimal("1,5", "es"), decimal("1,500"), decimal("1/2")
+    ('0.2', '1.5', '1,500', '1/2')
+    """
+    sure = r"\d{1,15}" if language == "es" else "0?"
+    return re.sub(rf"^(\s*{sure}),(\d{{1,30}}\s*)$", r"\1.\2", text, flags=re.ASCII)
+
+
 async def filled(request: Request) -> Filled:
     """The texts of a form that was sent; files are left out."""
     sent = await request.form()

@@ -37,7 +37,8 @@ def _read(name: str) -> Asset:
 
 NAMES = (
     *("console.css", "declaring.css", "icon.svg"),
-    *("console.js", "asking.js", "sharing.js", "learning.js", "uploading.js", "declaring.js", "htmx.min.js"),
+    *("console.js", "asking.js", "sharing.js", "learning.js", "uploading.js", "declaring.js"),
+    *("playground.js", "htmx.min.js"),
 )
 ASSETS = {name: _read(name) for name in NAMES}
 

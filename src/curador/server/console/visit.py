@@ -77,13 +77,22 @@ class Visit:
 
     def told(self, error: CuradorError) -> dict[str, str]:
         """A refusal as a page shows it, in the visitor's language where its code has a text."""
-        code, facts = f"frame.error-{error.code}", {name: self._fact(name, x) for name, x in error.facts.items()}
+        code = self._text_of(error.code)
+        facts = {name: self._fact(name, x) for name, x in error.facts.items()}
         if error.code and knows(code) and not (self.language == "en" and error.code in OF_SQL):
             return {"what": self.say(code, **facts), "fix": "", "cost": "", "language": self.language}
         cost = self.say("frame.cost-nothing") if error.cost == NOTHING else error.cost
         if (worded := refusal(error, self.language, **facts)) is not None:
             return {"what": worded[0], "fix": worded[1], "cost": cost, "language": self.language}
         return {"what": error.what, "fix": error.fix, "cost": cost, "language": "en"}
+
+    def _text_of(self, refusal: str) -> str:
+        """The code of a refusal's text: one of the page's own, or one that all pages share."""
+        from curador.server.console.navigation import ORDER
+
+        (page,) = self.request.scope["path"].split("/")[2:3] or [""]
+        own = f"{page}.error-{refusal}"
+        return own if page in ORDER and knows(own) else f"frame.error-{refusal}"
 
     def _fact(self, name: str, value: object) -> object:
         """A fact of a refusal in words, where it is a guarantee or the budget that all tables share."""
@@ -107,6 +116,12 @@ class Visit:
         if self.fresh:
             put(found, self.request, VISIT, self.cookie)
         return found
+
+    @property
+    def here(self) -> str:
+        """The address of this page with what is asked of it, to come back to."""
+        path, query = str(self.request.scope["path"]), self.request.scope["query_string"].decode("latin-1")
+        return f"{path}?{query}" if query else path
 
     def to(self, path: str) -> Response:
         """Go to another page."""
@@ -155,9 +170,10 @@ def _language(chosen: str, accepted: str) -> str:
 
 
 def inside(path: str) -> str:
-    """A path of the console; the overview instead of any other.
+    """A path of the console, with what is asked of it; the overview instead of any other.
 
-    >>> inside("/console/ask"), inside("//evil"), inside("https://evil")
-    ('/console/ask', '/console/overview', '/console/overview')
+    >>> inside("/console/ask"), inside("/console/ledger?who=ana"), inside("//evil"), inside("https://evil")
+    ('/console/ask', '/console/ledger?who=ana', '/console/overview', '/console/overview')
     """
-    return path if re.fullmatch(r"/console/[a-z0-9/-]{1,200}", path) else OVERVIEW
+    whole = re.fullmatch(r"/console/[a-z0-9/-]{1,200}(\?[\w%&=.+*~-]{0,4000})?", path, re.ASCII)
+    return path if whole else OVERVIEW

@@ -38,14 +38,19 @@ class TickClock:
     def wait(self, since: float | None = None) -> None:
         """Return at the next tick after a time, or after now; in a thread."""
         end = self.next(self.now() if since is None else since)
-        while (left := end - self.now()) > 0:
+        while (left := (end := self._soon(end)) - self.now()) > 0:
             time.sleep(left)
 
     async def leave(self) -> None:
         """Return at the next tick."""
         end = self.next(self.now())
-        while (left := end - self.now()) > 0:  # a timer may fire a little early
+        while (left := (end := self._soon(end)) - self.now()) > 0:  # a timer may fire a little early
             await self.pause(left)
+
+    def _soon(self, end: float) -> float:
+        """The tick that is waited for; if the clock was set back since that was found, the next one that there is."""
+        now = self.now()
+        return end if end - now <= 2 * self.tick else self.next(now)
 
     @asynccontextmanager
     async def turn(self, places: CapacityLimiter) -> AsyncIterator[None]:

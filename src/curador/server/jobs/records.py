@@ -60,7 +60,8 @@ class ServedJob:
 
     def open_at(self, now: float) -> bool:
         """Whether it has not ended as far as its owner may know: also a limit on jobs must not tell before the tick."""
-        return self.state in UNFINISHED or (self.leaves is not None and self.leaves > now)
+        # Not where the clock was set back to before it was made: it would be unfinished for as long as that.
+        return self.state in UNFINISHED or (self.leaves is not None and self.leaves > now >= self.made)
 
 
 class JobRecords:

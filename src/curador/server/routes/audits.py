@@ -25,6 +25,8 @@ async def mechanism(body: MechanismBody, serving: Serving, caller: Overseer) -> 
         def test(tell: Told) -> dict[str, Any]:
             found = audit_mechanism(tested, n=body.runs, confidence=body.confidence, progress=tell)
             return {
+                "mechanism": body.kind,
+                "claim": None if found.claim is None else found.claim.to_json(),
                 "violated": found.violated,
                 "floor": found.floor,
                 "samples": found.samples,

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path
 from pydantic import Field
 
-from curador import Access, Curator, Publication, Release
+from curador import Access, Charge, Curator, Publication, Release
 from curador.curator.releases.recall import recall
+from curador.errors import InvalidParameter
 from curador.server.access.auth import Caller, digest, give
 from curador.server.bodies import Body, example
 from curador.server.gate.refusals import not_found
@@ -74,10 +76,15 @@ async def public(link: Annotated[str, Path(max_length=100)], serving: Serving) -
 
 
 def seen(curator: Curator, caller: Caller, id: str, **how: Any) -> Release | Publication:
-    """A release that this caller may see: an analyst's own, a reader's if it is public; shown as ``recall`` can."""
+    """A release that this caller may see: an analyst's own, and what is public; shown as ``recall`` can."""
     if caller.role == "reader" and id not in public_ids(curator):
         raise not_found()
-    return _recalled(curator, id, caller.who, **how)
+    own = recall(curator, id, caller.who, **how)
+    if own is None and caller.role == "analyst" and id in public_ids(curator):
+        return _recalled(curator, id, **how)  # as whoever has its link
+    if own is None:
+        raise not_found()
+    return own
 
 
 def opened(curator: Curator, link: str, **how: Any) -> Release | Publication:
@@ -88,9 +95,22 @@ def opened(curator: Curator, link: str, **how: Any) -> Release | Publication:
     return _recalled(curator, known.charge, **how)
 
 
+def public_charges(curator: Curator) -> list[Charge]:
+    """The charges whose releases were made public, oldest first.
+
+    Of a ledger that was restored, without those that it has forgotten: it knows their links, by its anchor.
+    """
+    found: dict[int, Charge] = {}
+    for one in curator.ledger.accesses():
+        if one.charge and not one.ended:
+            with suppress(InvalidParameter):
+                found[int(one.charge)] = curator.ledger.charge(one.charge)
+    return [found[number] for number in sorted(found)]
+
+
 def public_ids(curator: Curator) -> set[str]:
-    """The charges whose releases were made public."""
-    return {one.charge for one in curator.ledger.accesses() if one.charge and not one.ended}
+    """The ids of these charges."""
+    return {one.id for one in public_charges(curator)}
 
 
 def _recalled(curator: Curator, id: str, analyst: str | None = None, **how: Any) -> Release | Publication:

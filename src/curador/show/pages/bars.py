@@ -11,6 +11,8 @@ from curador.show.pages.charts import MOST_SERIES, PLAIN, Axis
 from curador.show.pages.svg import LETTER, LINE, WIDE, Ruler, box, framed, label, line, span, tick_text, wrapped
 
 MOST_BARS = 40
+WIDEST = 7.8
+"""The width of a letter of a name, in a broad font: names end at their bars, and may not begin outside of the chart."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ def bar_chart(
     mark: str = "",
     width: int = WIDE,
 ) -> str:
-    """Bars from zero, with their numbers in a column at the right; ``mark`` says what the thin stroke across a bar is.
+    """Bars from zero, each with its number behind it; ``mark`` says what the thin stroke across a bar is.
 
     >>> drawn = bar_chart([Bar("a", 3, 2, 4, mark=3.5), Bar("<i>", 1)], title="bars", mark="exact")
     >>> drawn.count("<rect"), "&lt;i&gt;" in drawn, "<i>" in drawn
@@ -87,51 +89,57 @@ def row_chart(
     zero: bool = True,
     width: int = WIDE,
 ) -> str:
-    """A row or more for each name: names at the left, or above on a telephone; marks along one scale; numbers.
+    """A row or more for each name: names at the left, long ones above on a telephone; marks along one scale; numbers.
 
     ``key`` is a legend and the room it takes.
     """
     if not 1 <= len(groups) <= MOST_BARS or not all(1 <= len(g.bars) <= MOST_SERIES for g in groups):
         raise InvalidParameter(f"A chart shows 1 to {MOST_BARS} bars.", fix="Show the largest.")
-    narrow = width < 500
-    names = [wrapped(g.name, width - 10 if narrow else 0.34 * width) for g in groups]
-    left = 6.0 if narrow else 14 + min(0.36 * width, LETTER * max(len(t) for n in names for t in n))
+    above = width < 500 and LETTER * max(len(g.name) for g in groups) > 0.3 * width
+    names = [wrapped(g.name, width - 10 if above else 0.34 * width) for g in groups]
+    left = 6.0 if above else 16 + min(0.36 * width, WIDEST * max(len(t) for n in names for t in n))
     every = [b for g in groups for b in g.bars]
     shown = [[tick_text(figures(b.value), x.percent) for b in g.bars] for g in groups]
     right = width - 16 - LETTER * max(len(text) for texts in shown for text in texts)
     values = [v for b in every for v in (b.value, b.low, b.high, b.mark) if v is not None]
     across = Ruler(*(x.ends or span(values, zero=zero)), left, right)
+    ticks = across.ticks(max(2, int((across.end - across.start) / 70)))
     y = 6.0 + key[1]
     top, body, thick = y, [], LINE if len(every) == len(groups) else LINE - 2
+    rules: list[str] = []
     for group, name, texts in zip(groups, names, shown, strict=True):
-        if narrow:
+        if above:
             for part in name:
                 body.append(label(part, 0, y + 12))
                 y += LINE
-        tall = thick * len(group.bars) if narrow else max(LINE * len(name), thick * len(group.bars))
-        if not narrow:
+        tall = thick * len(group.bars) if above else max(LINE * len(name), thick * len(group.bars))
+        if above:  # a line through all rows would cross their names
+            rules += _rules(across, ticks, y - 2, y + tall + 4, zero)
+        else:
             first = y + tall / 2 + 1 - LINE * (len(name) - 1) / 2 + 4
             body += [label(part, left - 10, first + LINE * k, anchor="end") for k, part in enumerate(name)]
         for i, (one, text) in enumerate(zip(group.bars, texts, strict=True)):
             middle = y + tall / 2 + 1 + thick * (i - (len(group.bars) - 1) / 2)
-            if narrow and zero:  # names stand above: a line through all rows would cross them
-                body.append(line(across.at(0.0), middle - 8, across.at(0.0), middle + 8, "axis"))
             body += drawn(one, i, across, middle)
-            body.append(label(text, width, middle + 4, "value", "end"))
-        y += tall + (10 if narrow else 9)
-    scale = [] if narrow and zero else _scale(across, x, top, y, zero)
-    parts = [*key[0], *scale, *body]
-    return framed(parts, width, y + (4 if zero else 26), title, desc or _spoken(groups, shown))
+            body.append(label(text, _beyond(one, across, zero) + 8, middle + 4, "value"))
+        y += tall + (10 if above else 9)
+    rules = rules or _rules(across, ticks, top, y - 2, zero)
+    told = [label(tick_text(t, x.percent), across.at(t), y + 14, "tick", "middle") for t in ticks]
+    return framed([*key[0], *rules, *told, *body], width, y + 26, title, desc or _spoken(groups, shown))
 
 
-def _scale(across: Ruler, x: Axis, top: float, bottom: float, zero: bool) -> list[str]:
-    """A line at zero; or ticks below, where zero is not what values are compared with."""
-    if zero:
-        at = across.at(0.0)
-        return [line(at, top, at, bottom - 2, "axis")]
-    ticks = across.ticks(max(2, int((across.end - across.start) / 70)))
-    parts = [line(across.at(t), top, across.at(t), bottom - 2, "rule") for t in ticks]
-    return parts + [label(tick_text(t, x.percent), across.at(t), bottom + 14, "tick", "middle") for t in ticks]
+def _rules(across: Ruler, ticks: Sequence[float], top: float, bottom: float, zero: bool) -> list[str]:
+    """A line at each tick; that at zero is darker where values are compared with it."""
+    return [
+        line(across.at(t), top, across.at(t), bottom, "axis" if zero and t == 0 else "rule")
+        for t in sorted({*ticks, *([0.0] if zero else [])})
+    ]
+
+
+def _beyond(one: Bar, across: Ruler, zero: bool) -> float:
+    """Where everything that is drawn of a bar ends: its number stands behind that."""
+    ends = [one.value, *(v for v in (one.high, one.mark) if v is not None), *([0.0] if zero else [])]
+    return max(across.at(v) for v in ends)
 
 
 def _bar(one: Bar, _: int, across: Ruler, middle: float) -> list[str]:

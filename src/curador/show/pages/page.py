@@ -115,7 +115,7 @@ def figure(drawing: Drawing, language: str = "en") -> str:
         f'<div class="{kind}">{drawing.svg(language, width)}</div>'
         for kind, width in (("wide", WIDE), ("narrow", NARROW))
     )
-    return f"<figure>{drawn}<figcaption>{escaped(say(drawing.code, language))}</figcaption></figure>"
+    return f"<figure><figcaption>{escaped(say(drawing.code, language))}</figcaption>{drawn}</figure>"
 
 
 # ---- the parts of a report ------------------------------------------------------------------------------------------

@@ -105,11 +105,12 @@ def stamped(svg: str, text: str) -> str:
     if found is None or not text:
         return svg
     x, y = float(found[1]) / 2, float(found[2]) / 2 + 12
-    return (
-        re.sub(r"(<title [^>]*>)", lambda m: f"{m[1]}{escaped(text)}: ", svg, count=1).removesuffix("</svg>")
-        + f'<text class="stamp" x="{number(x)}" y="{number(y)}" text-anchor="middle" fill="currentColor" '
-        f'fill-opacity="0.16" font-size="40" aria-hidden="true">{escaped(text)}</text></svg>'
+    named = re.sub(r"(<title [^>]*>)", lambda m: f"{m[1]}{escaped(text)}: ", svg, count=1)
+    across = (
+        f'<text class="stamp" x="{number(x)}" y="{number(y)}" text-anchor="middle" fill="currentColor" '
+        f'fill-opacity="0.16" font-size="40" aria-hidden="true">{escaped(text)}</text>'
     )
+    return named.replace("</desc>", "</desc>" + across, 1)  # behind what is drawn
 
 
 # ---- scales --------------------------------------------------------------------------------------------------------

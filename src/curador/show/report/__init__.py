@@ -11,6 +11,7 @@ Reading order:
 * plot — charts as an object: SVG, PNG, a notebook's cell
 * odds — a guarantee in words: what an attacker could conclude
 * estimate — what an answer would cost and how wrong it would be, before it is bought
+* asked — a question as a title
 * sheet — the guarantee sheet, and the receipt
 * document — the whole page; ``report.css`` is the look of what only it has
 """

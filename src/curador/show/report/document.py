@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from curador.privacy import ApproxDP, Guarantee
-from curador.show.explain import note_text, plan_lines, step_table
+from curador.show.explain import note_text, plan_lines, step_table, whom
 from curador.show.files import write_or_refuse
 from curador.show.pages.page import prose, shell
 from curador.show.pages.svg import escaped
-from curador.show.report.fragments import fragment, grid
+from curador.show.report.fragments import fragment, grid, shared_notes
 from curador.show.report.odds import Protected, odds
 from curador.show.report.reading import Drawable
 from curador.show.report.sheet import LedgerReceipt, Sheet, mechanisms_of
@@ -43,6 +43,7 @@ class Contents:
     """What a report is made of.
 
     ``remarks`` are notes on the charge; ``ledger`` the digits that name it; ``json`` and ``tables`` the release itself.
+    ``at`` is when it was charged, where that is known, and ``sources`` the tables that it is about.
     """
 
     title: str
@@ -59,6 +60,8 @@ class Contents:
     tables: Mapping[str, bytes] = field(default_factory=dict)
     file: str = "release.json"
     language: str = "en"
+    at: str = ""
+    sources: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -88,8 +91,11 @@ def report_page(contents: Contents) -> ReportPage:
     answers = [
         (say("report-answers", language) if c.title == contents.title else c.title, c) for c in contents.chapters
     ]  # the page's own title is not said twice
+    known = shared_notes([c.release for c in contents.chapters])
+    notes = "".join(map(prose, known))
     sections = [
-        *((f"answer-{k + 1}", title, _answer(c)) for k, (title, c) in enumerate(answers)),
+        *((f"answer-{k + 1}", title, _answer(c, known)) for k, (title, c) in enumerate(answers)),
+        *([("notes", say("report-notes", language), notes)] if notes else []),
         ("meaning", say("report-meaning", language), _meaning(contents)),
         ("method", say("report-method", language), _method(contents, made_up)),
         ("sheet", say("report-sheet", language), _sheet(contents)),
@@ -97,11 +103,9 @@ def report_page(contents: Contents) -> ReportPage:
     ]
     links = "".join(f'<li><a href="#{at}">{escaped(title)}</a></li>' for at, title, _ in sections)
     body = "".join(f'<section id="{at}"><h2>{escaped(title)}</h2>{inside}</section>' for at, title, inside in sections)
-    warning = f'<p class="made-up">{escaped(say("report-made-up-says", language))}</p>' if made_up else ""
-    because = prose(say("report-because", language, because=contents.because)) if contents.because else ""
     head = (
         f'<header><p class="kicker">{escaped(say("report-kicker", language))}</p><h1>{escaped(contents.title)}</h1>'
-        f'{warning}<p class="lead">{escaped(contents.statement)}</p>{because}'
+        f"{_lead(contents, made_up)}"
         f'<nav aria-label="{escaped(say("contents", language))}"><ol>{links}</ol></nav></header>'
     )
     foot = f"<footer>{escaped(say('report-foot', language))}</footer>"
@@ -109,10 +113,25 @@ def report_page(contents: Contents) -> ReportPage:
     return ReportPage(shell(contents.title, f"{head}<main>{body}</main>{foot}", language, look))
 
 
-def _answer(chapter: Chapter) -> str:
-    pieces = fragment(chapter.release)
+def _lead(contents: Contents, made_up: bool) -> str:
+    """What a reader is told first: whether it is real, that numbers are off on purpose, when and of what it is."""
+    language, parts = contents.language, []
+    if made_up:
+        parts.append(f'<p class="made-up">{escaped(say("report-made-up-says", language))}</p>')
+    whose = whom(_protects(contents)[0][0], language) if contents.chapters else ""
+    parts.append(f'<p class="lead">{escaped(say("report-lead", language, whom=whose))}</p>')
+    if contents.sources:
+        facts = {"date": contents.at[:10], "tables": ", ".join(contents.sources)}
+        code = "report-made" if contents.at and not made_up else "report-of"
+        parts.append(f'<p class="note">{escaped(say(code, language, **facts))}</p>')
+    if contents.because:
+        parts.append(prose(say("report-because", language, because=contents.because)))
+    return "".join([*parts, f'<p class="promise">{escaped(contents.statement)}</p>'])
+
+
+def _answer(chapter: Chapter, known: tuple[str, ...]) -> str:
     why = prose(say("report-why", chapter.release.language, why=chapter.why)) if chapter.why else ""
-    return why + pieces.html
+    return why + fragment(chapter.release).answer(known)
 
 
 def _protects(contents: Contents) -> tuple[Protected, ...]:

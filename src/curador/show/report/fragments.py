@@ -5,11 +5,11 @@ They have classes and no styles of their own, so that they stand on a page whose
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
 from curador.show.pages.svg import NARROW, WIDE, escaped
-from curador.show.release import beside, marks, shown_columns, statement
+from curador.show.release import WARNED, beside, marks, shown_columns, statement
 from curador.show.report.picture import Picture
 from curador.show.report.pictures import pictures
 from curador.show.report.reading import Drawable
@@ -24,7 +24,10 @@ LONG = 24
 
 @dataclass(frozen=True)
 class Fragment:
-    """The pieces: ``tally`` has the numbers of a release of one row, ``label`` is not empty for made-up rows."""
+    """The pieces: ``tally`` has the numbers of a release of one row, ``label`` is not empty for made-up rows.
+
+    ``warnings`` are those of the notes that must not be missed.
+    """
 
     label: str
     tally: str
@@ -32,15 +35,23 @@ class Fragment:
     table: str
     notes: tuple[str, ...]
     statement: str
+    warnings: tuple[str, ...] = ()
 
     @property
     def html(self) -> str:
         """All pieces, in the order they are read."""
+        return self.answer() + f'<p class="promise">{escaped(self.statement)}</p>'
+
+    def answer(self, known: Container[str] = ()) -> str:
+        """The pieces without the guarantee, and without notes that are ``known`` from elsewhere on the page."""
         made_up = f'<p class="made-up">{escaped(self.label)}</p>' if self.label else ""
-        notes = "".join(f'<p class="note">{escaped(text)}</p>' for text in self.notes)
-        said = f'<p class="promise">{escaped(self.statement)}</p>'
+        notes = "".join(
+            f'<p class="{"warn" if text in self.warnings else "note"}">{escaped(text)}</p>'
+            for text in self.notes
+            if text not in known
+        )
         listed = "" if self.tally else self.table  # one row says no more in a table
-        return made_up + self.tally + "".join(self.charts) + listed + notes + said
+        return made_up + self.tally + "".join(self.charts) + listed + notes
 
 
 def fragment(release: Drawable, most: int = MOST_LISTED) -> Fragment:
@@ -49,15 +60,21 @@ def fragment(release: Drawable, most: int = MOST_LISTED) -> Fragment:
     Guarantee: every text of it is escaped; there is no script, no style and no address in them.
     """
     language = release.language
-    listed = grid(shown_columns(release, most), caption=_caption(release, most), keys=len(release.groups))
+    listed = grid(shown_columns(release, most, near=True), caption=_caption(release, most), keys=len(release.groups))
     return Fragment(
         say("report-made-up-says", language) if release.rehearsal else "",
         tally(release),
-        tuple(map(figure_of, pictures(release))),
+        () if _is_one_number(release) else tuple(map(figure_of, pictures(release))),
         listed,
         (*marks(release, most), *beside(release)),
         statement(release),
+        beside(release, WARNED),
     )
+
+
+def _is_one_number(release: Drawable) -> bool:
+    """Whether there is nothing to compare: the number with its interval says all that a chart would."""
+    return len(release) == 1 and not release.groups and len(release.columns) == 1
 
 
 def _caption(release: Drawable, most: int) -> str:
@@ -75,14 +92,14 @@ def figure_of(picture: Picture) -> str:
     drawn = "".join(
         f'<div class="{kind}">{picture.svg(width)}</div>' for kind, width in (("wide", WIDE), ("narrow", NARROW))
     )
-    return f"<figure>{drawn}<figcaption>{escaped(picture.caption)}</figcaption></figure>"
+    return f"<figure><figcaption>{escaped(picture.caption)}</figcaption>{drawn}</figure>"
 
 
 def tally(release: Drawable) -> str:
     """The numbers of a release of one row, large, each with its interval; nothing for others."""
     if len(release) != 1 or release.groups:
         return ""
-    columns = shown_columns(release, 1)
+    columns = shown_columns(release, 1, near=True)
     below = {c.of: f"<small>{escaped(c.heading)}: {escaped(c.cells[0])}</small>" for c in columns if c.of is not None}
     parts = (
         f"<div><dt>{escaped(c.heading)}</dt><dd>{escaped(c.cells[0])}{below.get(c.heading, '')}</dd></div>"
@@ -120,3 +137,11 @@ def grid(columns: Sequence[TextColumn], *, caption: str = "", keys: int = 0) -> 
 
 def _right(column: TextColumn) -> str:
     return f' class="n{" of" if column.of else ""}"' if column.right else ""
+
+
+def shared_notes(releases: Sequence[Drawable]) -> tuple[str, ...]:
+    """The notes that stand beside the numbers of every one of several releases: a page says them once."""
+    found = [beside(release) for release in releases]
+    return (
+        tuple(text for text in dict.fromkeys(found[0]) if all(text in one for one in found)) if len(found) > 1 else ()
+    )

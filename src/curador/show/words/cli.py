@@ -248,6 +248,28 @@ TEXTS = {
         "Aún no ha entrado ningún curador. Abra este enlace, que sirve una sola vez, antes de un día:",
     ),
     "first-code": ("Or exchange its code for a token:", "O canjee su código por un token:"),
+    "sign-in-at": ("Sign in with your name and password at:", "Inicie sesión con su nombre y contraseña en:"),
+    "serve-try": ("Then, in the console:", "Luego, en la consola:"),
+    "serve-try-look": (
+        "Overview: what was spent, by whom, and what still fits. Tables: what is declared of the made-up rows.",
+        "Resumen: lo gastado, por quién, y lo que aún cabe. Tablas: lo declarado de las filas inventadas.",
+    ),
+    "serve-try-analyst": (
+        "Be the analyst {analyst}: Analysts, {analyst}, “Make a sign-in link”; open it in a private window, so that you stay signed in here.",
+        "Sea la analista {analyst}: Analistas, {analyst}, «Crear un enlace de entrada»; ábralo en una ventana privada, para seguir aquí con su sesión.",
+    ),
+    "serve-try-publish": (
+        "Show a dashboard to readers without a password: Releases, release 1, “Make a public link”.",
+        "Muestre un tablero a lectores sin contraseña: Publicaciones, publicación 1, «Crear un enlace público».",
+    ),
+    "serve-try-collect": (
+        "Collect, {task}: what {devices} made-up devices answered, each with noise of its own.",
+        "Recolectar, {task}: lo que respondieron {devices} dispositivos inventados, cada uno con su ruido.",
+    ),
+    "serve-try-learn": (
+        "Playground: what epsilon means, in a game to play.",
+        "Laboratorio: qué significa épsilon, en un juego.",
+    ),
     "keep-token": ("Keep it safe: it is shown only now.", "Guárdelo bien: solo se muestra ahora."),
     "token": ("token", "token"),
     "role": ("role", "papel"),

@@ -187,12 +187,13 @@ TEXTS = {
     "covers": "An interval covers the statistic as it was protected: values clipped to their bounds, every unit cut to its "
     "limits. It does not cover what clipping and cutting left out.",
     "rows-left-out": "At most {kept} count. What was cut is in no number and in no interval, so counts and sums can be too "
-    "small; by how much is not known without paying for it.",
+    "small; by how much is not measured here.",
     "nothing-learned": "{outputs}: the interval is nearly all that the declared bounds allow, so this says next to nothing. "
     "Perhaps few rows have a value that reads as declared, or the epsilon was small for so few rows. Count the rows first, "
     "and those where it IS NULL.",
     "nothing-learned-in": "{output}: in {n} of {rows} rows the interval is nearly all that the declared bounds allow, so "
     "these say next to nothing. Perhaps few rows of the data are behind them, or few have a value that reads as declared.",
+    "below-zero": "{outputs}: a count below zero is a small one with noise. Read it as 0 up to the upper end of its interval.",
     "quality": "fits: within what was declared. missing: NULL, or not of the declared type. outside: none of the keys, or beyond "
     "a bound, to which it is clipped.",
     "kept-rows": "{rows} of each {unit!r}",
@@ -230,8 +231,8 @@ TEXTS = {
     "was released, and is free; intervals are those of the adjusted numbers.",
     "adjusted-together": "Made to agree by least squares, after the noise and for free, with the errors stated: {names}.",
     "apart-large": "Not adjusted to other tables of the same rows: together they have too many numbers or columns of groups to be fitted.",
-    "apart-cut": "Not adjusted to other tables of the same rows: of each unit other rows are cut for other groups, so that totals really "
-    "differ.",
+    "apart-cut": "The groups need not add up to totals of the same rows: what each unit has beyond the limit is dropped in each table "
+    "apart, so that totals really differ.",
     "apart-null": "Not adjusted to other tables of the same rows: rows without one of the keys are left out here, so that totals really "
     "differ. Columns with keys that are declared never to be NULL agree.",
     "apart-otherwise": "Not adjusted to other tables of the same rows: its groups are chosen, or made to agree among themselves.",

@@ -187,12 +187,13 @@ TEXTS = {
     "covers": "Un intervalo cubre el estadístico tal como se protegió: valores recortados a sus límites y cada unidad, a sus "
     "límites. No cubre lo que se recortó o se dejó fuera.",
     "rows-left-out": "Cuentan como mucho {kept}. Lo recortado no está en ningún número ni en ningún intervalo, así que "
-    "conteos y sumas pueden quedarse cortos; por cuánto no se sabe sin pagar por ello.",
+    "conteos y sumas pueden quedarse cortos; por cuánto no se mide aquí.",
     "nothing-learned": "{outputs}: el intervalo es casi todo lo que permiten los límites declarados, así que esto no dice casi "
     "nada. Quizá pocas filas tienen un valor legible como se declaró, o el épsilon fue pequeño para tan pocas filas. Cuente "
     "primero las filas, y aquellas donde IS NULL.",
     "nothing-learned-in": "{output}: en {n} de {rows} filas el intervalo es casi todo lo que permiten los límites declarados, "
     "así que no dicen casi nada. Quizá hay pocas filas de los datos detrás, o pocas tienen un valor legible como se declaró.",
+    "below-zero": "{outputs}: un conteo bajo cero es uno pequeño con ruido. Léalo como de 0 al extremo superior de su intervalo.",
     "quality": "fits: dentro de lo declarado. missing: NULL, o no del tipo declarado. outside: ninguna de las claves, o más allá "
     "de un límite, al que se recorta.",
     "kept-rows": "{rows} de cada {unit!r}",
@@ -230,8 +231,8 @@ TEXTS = {
     "lee lo publicado, y es gratis; los intervalos son los de los números ajustados.",
     "adjusted-together": "Se hacen concordar por mínimos cuadrados, después del ruido y gratis, con los errores indicados: {names}.",
     "apart-large": "No ajustado a otras tablas de las mismas filas: juntas tienen demasiados números o columnas de grupos para ajustarlas.",
-    "apart-cut": "No ajustado a otras tablas de las mismas filas: de cada unidad se cortan otras filas para otros grupos, así que los "
-    "totales difieren de verdad.",
+    "apart-cut": "Los grupos no tienen por qué sumar los totales de las mismas filas: lo que cada unidad tiene de más se descarta en "
+    "cada tabla por separado, así que los totales difieren de verdad.",
     "apart-null": "No ajustado a otras tablas de las mismas filas: aquí se dejan fuera las filas sin una de las claves, así que los "
     "totales difieren de verdad. Las columnas con claves que se declaran nunca NULL concuerdan.",
     "apart-otherwise": "No ajustado a otras tablas de las mismas filas: sus grupos se eligen, o se hacen concordar entre sí.",

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser
 
-from curador import PureDP
+from curador import ApproxDP, PureDP
 from curador.server.access.auth import digest
-from curador.server.console.pages.analysts import handle
+from curador.server.console.budgets.shown import handle
 from tests.server.console.browsing import WIDTHS, screen, visitor
-from tests.server.served import Served
+from tests.server.served import Served, serving, write_study
 
 MATRIX: dict[tuple[str, str], tuple[set[str | None], dict[str, Any] | None]] = {
     ("GET", "/console/analysts"): ({"curator", "auditor"}, None),
@@ -55,13 +56,14 @@ def test_a_budget_is_given_and_a_link_lets_its_analyst_in(browser: Browser, serv
         page = seen.open("/console/analysts")
         page.locator("details.card > summary").first.press("Enter")
         page.fill("#name", "carla")
-        page.select_option("#kind", "epsilon")
+        page.select_option("#kind", "epsilon")  # in a study with a delta the choice is open
         page.fill("#amount", "1/4")
         page.fill("#because", "the autumn study")
-        page.get_by_role("button", name="Give this budget").press("Enter")
-        page.wait_for_url(f"**{page_of('carla')}")
+        page.get_by_role("button", name="Only give the budget").press("Enter")
+        page.wait_for_url(f"**{page_of('carla')}?done=given")
+        assert "Now make a link" in page.inner_text("[role=status]")
         assert served.curator.budget("carla").budget == PureDP(0.25)
-        page.get_by_role("button", name="Sign-in link, works once").press("Enter")
+        page.get_by_role("button", name="Make a sign-in link").press("Enter")
         page.wait_for_selector("#secret")
         seen.look("secret")
         link = page.input_value("#secret")
@@ -78,7 +80,14 @@ def test_a_budget_is_given_and_a_link_lets_its_analyst_in(browser: Browser, serv
         ({"amount": "-1"}, "amount-wrong"),
         ({"kind": "approximate", "delta": "2"}, "delta-wrong"),
         ({"expires": "someday"}, "expires-wrong"),
+        ({"expires": "2020-01-01"}, "expires-wrong"),
+        ({"group": "nobody"}, "group-wrong"),
+        ({"name": "n" * 190}, "name-wrong"),
         ({"because": "  "}, "because-wrong"),
+        ({"delta": "1e-6"}, "delta-wrong"),  # counted in epsilon, it would be dropped, for ever
+        ({"kind": "approximate"}, "delta-wrong"),
+        ({"amount": "18.9"}, "amount-wrong"),  # 18.8 is left for all
+        ({"name": "<script>alert(1)</script>"}, "name-wrong"),
         ({"name": "people"}, "name-wrong"),
         ({"name": "population"}, "name-wrong"),
         ({"name": "ana"}, "name-wrong"),
@@ -87,8 +96,11 @@ def test_a_budget_is_given_and_a_link_lets_its_analyst_in(browser: Browser, serv
 )
 def test_what_is_wrong_stands_next_to_its_field(served: Served, changes: dict[str, str], place: str) -> None:
     before = served.curator.ledger.scopes()
+    form = {**GIVEN, "name": "dora", **changes}
     with visitor(served, "curator") as client:
-        answer = client.post("/console/analysts", data={**GIVEN, "name": "dora", **changes})
+        answer = client.post("/console/analysts", data=form)
+        spanish = client.post("/console/analysts", data=form, headers={"Accept-Language": "es"})
+    assert re.findall(r'class="refusal"[^>]*lang="(\w+)"', spanish.text) == ["es"]
     assert answer.status_code in (404, 422)
     assert f'id="{place}"' in answer.text
     assert served.curator.ledger.scopes() == before
@@ -158,6 +170,8 @@ def test_no_door_is_made_for_nobody(served: Served, form: dict[str, str]) -> Non
     before = len(served.curator.ledger.accesses())
     with visitor(served, "curator") as client:
         answer = client.post("/console/analysts/doors", data=form)
+        spanish = client.post("/console/analysts/doors", data=form, headers={"Accept-Language": "es"})
+        assert re.findall(r'class="refusal"[^>]*lang="(\w+)"', spanish.text) == ["es"]
         now = len(served.curator.ledger.accesses())
     assert answer.status_code in (404, 422)
     assert "cur_" not in answer.text
@@ -180,3 +194,86 @@ def test_any_name_has_a_page(served: Served, name: str) -> None:
     for said in (listed, own.text):
         assert "<script>alert" not in said
         assert "<img" not in said
+
+
+def test_an_analyst_is_added_with_a_link_in_one_step(served: Served) -> None:
+    with visitor(served, "curator") as client:
+        form = {**GIVEN, "name": "Inés del Río", "shape": "link", "expires": "2099-12-31"}
+        made = client.post("/console/analysts", data=form)
+        (code,) = re.findall(r"/console/start#(cur_[\w-]+)", made.text)
+        own = client.get(page_of("Inés del Río")).text
+    found = served.curator.ledger.access(digest(code))
+    assert found is not None
+    assert (found.kind, found.who) == ("code", "Inés del Río")
+    assert "2099-12-31" in own
+    assert "2100" not in own  # the last day is the one that was typed
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_the_last_day_is_the_day_that_was_typed_on_every_page(tmp_path: Path, language: str) -> None:
+    with serving(write_study(tmp_path)) as served:
+        with visitor(served, "curator", **{"Accept-Language": language}) as client:
+            assert client.post("/console/analysts", data={**GIVEN, "name": "gala", "expires": "2099-12-31"}).is_redirect
+            said = [client.get(path).text for path in ("/console/analysts", page_of("gala"))]
+        served.tokens["gala"] = served.give("analyst", "gala")
+        with visitor(served, "gala") as gala:
+            said.append(gala.get("/console/overview").text)
+    for page in said:
+        assert "2099-12-31" in page
+        assert "2100-01-01" not in page
+
+
+def test_the_budget_of_all_tables_is_raised_on_its_page(tmp_path: Path) -> None:
+    with serving(write_study(tmp_path)) as served, visitor(served, "curator") as client:
+        address = page_of("population")
+        assert f'href="{address}"' in client.get("/console/analysts").text
+        said = client.get(address).text
+        assert "Budget of all tables together" in said
+        assert "/close" not in said
+        assert "/doors" not in said
+        (was,) = re.findall(r'name="was" value="([^"]+)"', said)
+        form = {"was": was, "kind": "approximate", "amount": "5", "because": "the second year"}
+        first, again = (client.post(f"{address}/raise", data=form) for _ in range(2))
+        assert (first.status_code, again.status_code) == (303, 422)
+        assert served.curator.budgets()[0].budget == ApproxDP(25, 1e-6)
+        assert served.curator.decisions("population")[-1].because == "the second year"
+
+
+def test_what_analysts_have_together_and_what_is_left_is_said(tmp_path: Path) -> None:
+    """ana has 10 and bea 1 of 20; once all tables have less, whoever asks first spends it, and the page says so."""
+    with serving(write_study(tmp_path)) as served, visitor(served, "curator") as client:
+        assert "Whoever asks first" not in client.get("/console/analysts").text
+        served.curator.ask("SELECT COUNT(*) AS n FROM people", epsilon="9.5", because="much at once")
+        said = client.get("/console/analysts").text
+        assert "Analysts have epsilon 11 left together, and all tables only epsilon 10.5, delta 1e-06." in said
+        served.curator.ask("SELECT COUNT(*) AS n FROM people WHERE age > 3", epsilon="9.9", because="much at once")
+        said = client.get("/console/analysts").text
+        assert "of it only epsilon 0.6, delta 1e-06 now" in said
+        refused = client.post("/console/analysts", data={**GIVEN, "name": "hugo", "amount": "0.7"})
+        assert "Only epsilon 0.6, delta 1e-06 is left for all together" in refused.text
+        assert "hugo" not in served.curator.ledger
+
+
+def test_ending_a_door_says_so_where_it_was_ended(served: Served) -> None:
+    token = served.give("analyst", "bea", label="old laptop")
+    with visitor(served, "curator") as client:
+        form = {"because": "lost", "back": handle("bea")}
+        answer = client.post(f"/console/analysts/doors/{digest(token)[:16]}/end", data=form)
+        assert answer.headers["location"] == f"{page_of('bea')}?done=ended"
+        assert "nobody comes in with it any more" in client.get(answer.headers["location"]).text
+        elsewhere = client.post(f"/console/analysts/doors/{digest(token)[:16]}/end", data={"back": "//evil.example"})
+        assert elsewhere.headers["location"] == "/console/analysts?done=ended"
+
+
+@pytest.mark.parametrize(("language", "typed", "given"), [("en", "0,2", 0.2), ("es", "0,25", 0.25), ("es", "1,5", 1.5)])
+def test_an_amount_with_a_decimal_comma_is_read_as_it_is_meant(
+    tmp_path: Path, language: str, typed: str, given: float
+) -> None:
+    with (
+        serving(write_study(tmp_path)) as served,
+        visitor(served, "curator", **{"Accept-Language": language}) as client,
+    ):
+        assert client.post("/console/analysts", data={**GIVEN, "name": "iker", "amount": typed}).is_redirect
+        assert served.curator.budget("iker").budget == PureDP(given)
+        if language == "en":  # a thousand and a half, or one and a half: not for a program to say
+            assert client.post("/console/analysts", data={**GIVEN, "name": "jon", "amount": "1,5"}).status_code == 422

@@ -286,6 +286,19 @@ def test_errors_of_unknown_sizes_are_a_table_and_ranks_are_parts_of_the_rows(ser
     assert re.findall(r'<td class="n">([\d,]+)</td><td', known) == ["5,000"]
 
 
+def test_many_groups_are_worth_a_word(served: Served) -> None:
+    with visitor(served, "ana") as ana:
+        found = [
+            ana.post(
+                "/console/ask/estimate",
+                data=question(36, sql=f"SELECT {x}, COUNT(*) AS n FROM people GROUP BY {x}"),
+                headers=PART,
+            ).text
+            for x in ("age", "sex")
+        ]
+    assert ["groups: each of their numbers" in one for one in found] == [True, False]
+
+
 def test_a_function_without_its_column_cannot_be_paid(browser: Browser, served: Served) -> None:
     with screen(browser, served, "ana") as seen:
         page = seen.open("/console/ask?table=people")
@@ -338,6 +351,9 @@ def test_enter_prices_and_does_not_pay_and_going_back_finds_the_question(browser
         page.wait_for_selector("#estimate .good")  # bought before
         assert page.input_value("#sql") == question(35)["sql"]
         assert page.input_value("#epsilon") == "0.12"
+        page.click("button[value=es]")
+        page.wait_for_selector("html[lang=es] #estimate .good")  # so does who changes the language
+        assert page.input_value("#sql") == question(35)["sql"]
         page.click("#pay")
         page.wait_for_url("**/console/releases/*bought=again*")
     assert charges(served) == before + 1

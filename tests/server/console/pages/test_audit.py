@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser
 
+from curador.audit.tester.named import KINDS
 from tests.server.console.browsing import WIDTHS, screen, visitor
 from tests.server.served import Served
 
@@ -26,6 +28,7 @@ def test_a_mechanism_is_tested(browser: Browser, served: Served, language: str, 
         page.locator("main form button").press("Enter")
         said = page.locator("p[role=status]", has_text="n = ").inner_text()
         assert "3,000" in said
+        assert ("Claimed is epsilon 1;" if language == "en" else "Se declara épsilon 1;") in said
         assert "verif" not in said.lower()
         seen.open("/console/audit")
         seen.look(f"audit-{language}-{width}")
@@ -38,3 +41,13 @@ def test_what_is_wrong_is_said_and_nothing_runs(served: Served, changes: dict[st
         answer = client.post("/console/audit", data=form)
     assert answer.status_code == 422
     assert 'class="refusal"' in answer.text
+
+
+def test_every_mechanism_has_a_name_in_both_languages(served: Served) -> None:
+    """No page shows the codes of kinds, which say nothing to whoever writes no code."""
+    for language in ("en", "es"):
+        with visitor(served, "auditor", **{"Accept-Language": language}) as client:
+            said = client.get("/console/audit").text
+        shown = dict(re.findall(r'<option value="([a-z-]+)"[^>]*>([^<]+)</option>', said))
+        assert set(shown) == set(KINDS)
+        assert all(" " in text and text != kind for kind, text in shown.items())

@@ -64,7 +64,7 @@ def test_the_page_looks_again_by_itself_and_intervals_tighten(collecting: Served
         whole = client.get("/console/collect/drinks").text
     assert "<html" not in before
     assert 'hx-trigger="every 5s"' in whole
-    halves = [float(re.search(r"± ([\d.]+) %", said)[1]) for said in (before, after)]  # type: ignore[index]
+    halves = [float(re.search(r"± ([\d.]+) percentage points", said)[1]) for said in (before, after)]  # type: ignore[index]
     assert halves[1] < halves[0]
     assert "<b>coffee" not in whole
 
@@ -77,7 +77,7 @@ def test_a_distribution_is_drawn(collecting: Served) -> None:
 def test_a_task_is_planned_then_made_and_its_program_answers(collecting: Served, tmp_path: Path) -> None:
     with visitor(collecting, "curator") as client:
         planned = client.post("/console/collect", data={**FORM, "step": "plan"})
-        assert "± 0." in planned.text
+        assert re.search(r"From 1000 people every estimate will be within ± [\d.]+ percentage points", planned.text)
         assert "sport" not in collecting.service.collected
         made = client.post("/console/collect", data=FORM)
         assert made.headers["location"] == "/console/collect/sport"
@@ -107,13 +107,47 @@ def test_a_task_is_planned_then_made_and_its_program_answers(collecting: Served,
         ({"users": "many"}, "users-wrong"),
         ({"mechanism": "duchi", "low": "", "high": ""}, "low-wrong"),
         ({"mechanism": "duchi", "low": "5", "high": "1"}, "low-wrong"),
+        ({"mechanism": "duchi", "low": "5", "high": "many"}, "high-wrong"),
+        ({"keys": "run\nswim\nrun"}, "keys-wrong"),
         ({"mechanism": "nothing"}, "mechanism-wrong"),
     ],
 )
 def test_what_is_wrong_stands_next_to_its_field(collecting: Served, changes: dict[str, str], place: str) -> None:
     before, study = set(collecting.service.collected), collecting.study.read_text()
+    form = {**FORM, "name": "other", **changes}
     with visitor(collecting, "curator") as client:
-        answer = client.post("/console/collect", data={**FORM, "name": "other", **changes})
+        answer = client.post("/console/collect", data=form)
+        spanish = client.post("/console/collect", data=form, headers={"Accept-Language": "es"})
     assert answer.status_code == 422
+    (said,) = re.findall(r'class="refusal"[^>]*lang="(\w+)"', spanish.text)
+    assert said == "es"  # every refusal of the form is said in the language of its page
     assert f'id="{place}"' in answer.text
     assert (set(collecting.service.collected), collecting.study.read_text()) == (before, study)
+
+
+def test_a_spanish_page_promises_in_spanish(collecting: Served) -> None:
+    with visitor(collecting, "curator", **{"Accept-Language": "es"}) as client:
+        for path in ("/console/collect/drinks", "/console/collect/wave"):
+            said = client.get(path).text.partition("<main")[2].partition("</main>")[0]
+            assert "Sea cual sea el valor de una persona" in said
+            assert "Whatever" not in said
+            assert 'lang="en"' not in said
+        assert "puntos porcentuales" in client.get("/console/collect/drinks").text
+
+
+def test_answers_stand_in_the_program_as_they_were_typed(collecting: Served) -> None:
+    with visitor(collecting, "curator") as client:
+        form = {**FORM, "name": "spanish", "keys": "sí, no</script>"}
+        assert client.post("/console/collect", data=form).status_code == 303
+        said = client.get("/console/collect/spanish").text
+    assert "sí" in said
+    assert "u00ed" not in said
+
+
+def test_only_fields_of_what_people_tell_are_shown(browser: Browser, collecting: Served) -> None:
+    with screen(browser, collecting, "curator") as seen:
+        page = seen.open("/console/collect")
+        page.locator("details.card > summary").press("Enter")
+        assert (page.is_visible("#keys"), page.is_visible("#low")) == (True, False)
+        page.select_option("#mechanism", "duchi")
+        assert (page.is_visible("#keys"), page.is_visible("#low")) == (False, True)

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser
 
+from curador.server.console.budgets.shown import handle
 from curador.server.console.pages import ledger as page
 from curador.server.console.pages.ledger import ChargeFilter, charges
 from tests.server.console.browsing import WIDTHS, screen, visitor
@@ -141,3 +142,13 @@ def test_decisions_say_what_each_budget_is_of(served: Served) -> None:
     assert ["The study began, with the budget that all its tables share", "epsilon 20, delta 1e-06"] in rows
     assert ["Table people was declared; it shares the study&#39;s budget", ""] in rows
     assert ["ana was given a budget", "epsilon 10, delta 1e-07"] in rows
+
+
+@pytest.mark.parametrize(
+    ("language", "right"), [("en", "Number of rows by sex · people"), ("es", "Número de filas por sex · people")]
+)
+def test_what_was_asked_is_said_in_words(served: Served, language: str, right: str) -> None:
+    with visitor(served, "curator", **{"Accept-Language": language}) as client:
+        for path in ("/console/ledger", "/console/ledger/2", "/console/overview", f"/console/analysts/{handle('ana')}"):
+            assert right in client.get(path).text, path
+        assert "count() of people by sex" in client.get("/console/ledger/2").text  # and exactly, on its own page

@@ -10,6 +10,8 @@ import pytest
 from playwright.sync_api import Browser
 
 from curador import BudgetExceeded, within
+from curador.server.console.budgets.shown import handle
+from curador.server.console.pages import overview as page_of_budgets
 from tests.server.console.browsing import WIDTHS, screen, visitor
 from tests.server.served import STUDY, Served, serving, write_study
 
@@ -28,7 +30,7 @@ def test_a_curator_sees_all_budgets(browser: Browser, served: Served, language: 
         assert ("about" if language == "en" else "cerca de") in said
         assert page.get_by_role("img", name="6 %").count() == 1  # the gauge: 1.2 of 20
         assert {"ana", "bea"} <= set(said.split())
-        assert page.locator("figure svg:visible").count() == 2
+        assert page.locator("figure svg:visible").count() == 1  # charges of one minute are listed, not drawn
         seen.look(f"overview-{language}-{theme}-{width}")
 
 
@@ -87,3 +89,59 @@ def test_names_are_shown_as_they_are(served: Served, name: str) -> None:
         assert "&lt;" in said
     finally:
         served.curator.revoke(name)
+
+
+def test_tables_that_share_a_budget_are_not_said_to_have_it_each(tmp_path: Path) -> None:
+    """Six counts of one table or of the other are six, not twelve."""
+    people = STUDY.partition("[tables.visits]")[0]
+    again = people.replace("tables.people", "tables.again")
+    with serving(write_study(tmp_path, study=again + STUDY)) as served:
+        for who in ("curator", "bea"):
+            with visitor(served, who) as client:
+                said = client.get("/console/overview").text
+            assert len(re.findall("more counts within", said)) == 1
+            assert re.search(r"About \d+ more counts within ± \d+ in all, be they of again or people\.", said)
+
+
+def test_who_spent_what_adds_up_and_an_empty_budget_says_where_it_is_raised(tmp_path: Path) -> None:
+    with serving(write_study(tmp_path)) as served, visitor(served, "curator") as client:
+        served.curator.ask("SELECT COUNT(*) AS n FROM people WHERE age > 3", epsilon="0.5", analyst="ana")
+        served.curator.ask("SELECT COUNT(*) AS n FROM people", epsilon="19.5", because="all of it", override=True)
+        said = client.get("/console/overview").text
+        rows = re.findall(r"<td[^>]*>([^<]*)</td>", said.partition('id="analysts"')[2])
+        assert [rows[i : i + 4] for i in range(0, len(rows), 4)] == [
+            ["ana", "1", "epsilon 0.5", "epsilon 9.5, delta 1e-07"],
+            ["bea", "0", "epsilon 0", "epsilon 1, delta 1e-07"],
+            ["the curator", "1", "epsilon 19.5", "no budget of their own"],
+            ["All together", "2", "epsilon 20", "epsilon 0, delta 1e-06"],
+        ]
+        assert "Not even one" in said or "not even one" in said
+        assert f'href="/console/analysts/{handle("population")}#raise"' in said
+        with visitor(served, "bea") as bea:
+            assert "Ask the curator for more" in bea.get("/console/overview").text
+
+
+def test_the_axis_of_what_is_spent_ends_at_the_whole_budget(
+    browser: Browser, served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that 6 % does not touch the top and look like all."""
+    monkeypatch.setattr(page_of_budgets, "APART", 0)
+    with screen(browser, served, "curator") as seen:
+        page = seen.open("/console/overview")
+        assert {"0 %", "100 %"} <= set(page.locator("figure svg:visible text").all_text_contents())
+        seen.look("overview-over-time")
+
+
+@pytest.mark.parametrize(
+    ("left_out", "unit"),
+    [
+        ("tables.visits", "about any one row."),
+        ("tables.people", "about all rows of any one person."),
+        ("nothing", "about all rows of any one person (of a table without ids, any one row)."),
+    ],
+)
+def test_the_promise_names_what_the_tables_protect(tmp_path: Path, left_out: str, unit: str) -> None:
+    parts = re.split(r"(?m)^(?=\[tables\.\w+\]|\[budget)", STUDY)
+    study = "".join(part for part in parts if not part.startswith(f"[{left_out}]"))
+    with serving(write_study(tmp_path, study=study)) as served, visitor(served, "curator") as client:
+        assert unit in client.get("/console/overview").text

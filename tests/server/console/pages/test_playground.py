@@ -25,6 +25,8 @@ def test_the_playground_lists_its_lessons(served: Served) -> None:
     with visitor(served, "reader") as reader:
         said = reader.get(PATH).text
     assert re.findall(rf'href="{PATH}/(\w+)"', said) == list(LESSONS)
+    assert next(iter(LESSONS)) == "deciding"  # a game to begin with, before any formula
+    assert said.index("Start here") < said.index(f"{PATH}/accuracy") < said.index("For the curious")
 
 
 @pytest.mark.parametrize("language", ["en", "es"])
@@ -121,9 +123,40 @@ def test_a_student_plays(browser: Browser, served: Served, language: str, theme:
         page.get_by_role("button", name=say("playground.deciding-in", language), exact=True).click()
         page.locator(".tally", has_text="/ 1").wait_for()
         assert page.locator("#heard").inner_text().split(" ")[0] in ("Alice", "Alicia")
-        page.locator("summary").click()
-        assert "ln 9" in page.locator("details[open]").inner_text()
+        page.locator(".answer summary").click()
+        assert "ln 9" in page.locator("details.answer[open]").inner_text()
         seen.look(f"playground-deciding-{language}-{theme}-{width}")
         for name in ("divergence", "composing"):
             seen.open(f"{PATH}/{name}")
             seen.look(f"playground-{name}-{language}-{theme}-{width}")
+
+
+def test_the_toy_stands_before_the_formula(served: Served) -> None:
+    with visitor(served, "reader") as reader:
+        for name in LESSONS:
+            said = reader.get(f"{PATH}/{name}").text
+            assert said.index('id="try"') < said.index("<math")
+        said = reader.get(f"{PATH}/deciding").text
+        assert said.index('id="play"') < said.index('id="try"')
+
+
+@pytest.mark.parametrize("name", ["accuracy", "response", "composing"])
+def test_a_slider_turns_its_number_by_keyboard(browser: Browser, served: Served, name: str) -> None:
+    knob = LESSONS[name].knobs[0]
+    with screen(browser, served, "reader") as seen:
+        page = seen.open(f"{PATH}/{name}")
+        slider = page.locator(f"#slide-{knob.name}")
+        before, told = page.input_value(f"#{knob.name}"), page.locator(".found").first.inner_text()
+        slider.focus()
+        page.keyboard.press("PageUp")
+        page.wait_for_function("told => document.querySelector('.found').innerText !== told", arg=told)
+        now = page.input_value(f"#{knob.name}")
+        assert float(now) > float(before)
+        assert slider.get_attribute("aria-valuetext") == now
+        for key, end in (("End", knob.most), ("Home", knob.least)):
+            slider.focus()
+            page.keyboard.press(key)
+            page.wait_for_function(
+                "([id, end]) => Number(document.getElementById(id).value) === end", arg=[knob.name, float(end)]
+            )
+            assert page.locator("[aria-invalid=true]").count() == 0

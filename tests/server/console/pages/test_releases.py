@@ -40,6 +40,8 @@ def test_a_release_is_looked_at_again(browser: Browser, served: Served, language
         seen.look(f"releases-{language}-{theme}-{width}")
         page.click("tbody a")
         page.wait_for_url("**/console/releases/*")
+        assert not page.is_visible("#sort")
+        page.click("#other")
         page.select_option("#sort", "n")
         page.select_option("#confidence", "0.99")
         page.get_by_role("button", name="Show" if language == "en" else "Mostrar", exact=True).click()
@@ -97,6 +99,23 @@ def test_another_analysts_release_is_not_there(served: Served) -> None:
         assert "Nothing was bought yet" in bea.get("/console/releases").text
 
 
+def test_what_is_public_is_seen_by_analysts_too(served: Served) -> None:
+    made = served.curator.ask("SELECT COUNT(*) AS n FROM people WHERE age > 91", epsilon="0.1")
+    address = f"/console/releases/{made.charge}"
+    with visitor(served, "bea") as bea, visitor(served, "curator") as curator:
+        assert bea.get(address).status_code == 404
+        link = curator.post(f"{address}/link", data={"label": "all"}).text
+        listed = bea.get("/console/releases").text
+        assert f'href="{address}"' in listed
+        assert "published by the curator" in listed
+        assert bea.get(address).status_code == 200
+        assert bea.get(f"{address}/csv").text.startswith("n,")
+        found = re.search(r'name="link" value="([^"]+)"', link)
+        assert found is not None
+        curator.post(f"{address}/end", data={"link": found[1]})
+        assert bea.get(address).status_code == 404
+
+
 def test_files(served: Served) -> None:
     base = f"/console/releases/{own(served)}"
     with visitor(served, "ana") as ana:
@@ -136,3 +155,83 @@ def test_what_another_bought_first_is_shown_to_whoever_pays_for_it_too(served: S
     assert places[0].partition("?")[0] == places[1].partition("?")[0]
     assert answer.status_code == 200
     assert "charge" in answer.text
+
+
+def test_a_link_to_what_a_restored_ledger_has_forgotten_costs_readers_nothing(served: Served) -> None:
+    charge = own(served)
+    kept = served.give("reader", label="a link", charge=charge)
+    lost = served.give("reader", label="made since the backup", charge="123456")
+    with visitor(served, "reader") as client:
+        shown = client.get("/console/releases")
+        assert (shown.status_code, f'releases/{charge}"' in shown.text) == (200, True)
+        assert client.get("/console/overview").status_code == 200
+    with served.client("reader") as client:
+        assert "123456" not in client.get("/v1/public").json()["releases"]
+        assert charge in client.get("/v1/public").json()["releases"]
+        assert [client.get(f"/v1/public/{link}").status_code for link in (kept, lost)] == [200, 404]
+
+
+def test_the_answer_comes_first_then_its_files_and_one_number_has_one_name(served: Served) -> None:
+    id = own(served)
+    with visitor(served, "ana") as ana:
+        page, listed = ana.get(f"/console/releases/{id}").text, ana.get("/console/releases").text
+        spanish = ana.get(f"/console/releases/{id}", headers={"Accept-Language": "es"}).text
+    places = [page.index(part) for part in ("<figure", 'id="files"', 'id="promise"', "What an attacker")]
+    assert places == sorted(places)
+    assert "<h1>Number of rows by sex · people</h1>" in page
+    assert "<h1>Número de filas por sex · people</h1>" in spanish
+    assert "SELECT sex, COUNT(*) AS n" in page
+    assert f">Release {id}<" not in page + listed
+    assert f"charge {id}" in page
+    assert f'<a href="/console/releases/{id}">Number of rows by sex · people</a>' in listed
+    assert "Public link" not in listed  # an analyst makes none
+
+
+def test_who_pays_is_told_what_it_cost_and_what_remains(served: Served) -> None:
+    asked = {"sql": "SELECT COUNT(*) AS n FROM people WHERE age > 81", "epsilon": "0.13", "do": "pay", "key": "told"}
+    with visitor(served, "ana") as ana:
+        answer = ana.get(ana.post("/console/ask", data=asked).headers["location"]).text
+        other = ana.get(f"/console/releases/{own(served)}").text
+    assert "Paid epsilon 0.13, and answered." in answer
+    assert "Remaining now, ana: epsilon" in answer
+    assert "Remaining now" not in other
+
+
+def test_a_new_link_stands_first_and_can_be_copied(browser: Browser, served: Served) -> None:
+    with screen(browser, served, "curator") as seen:
+        page = seen.open(f"/console/releases/{own(served)}")
+        page.fill("#label", "readers")
+        page.click(".field button")
+        page.wait_for_selector("#public-link")
+        box = page.locator("#public-link").bounding_box()
+        assert box is not None
+        assert box["y"] < 900  # in sight, without scrolling
+        assert page.is_visible("button[data-copy=public-link]")
+        link = page.input_value("#public-link")
+        seen.look("release-linked")
+        page.goto(link)
+        assert "from: people." in page.inner_text("main")
+        assert "Every number is off by chance" in page.inner_text("main")
+        seen.look("public")
+
+
+def test_a_report_names_its_file_date_and_tables_as_the_page_does(served: Served) -> None:
+    id = own(served)
+    with visitor(served, "ana") as ana:
+        report = ana.get(f"/console/releases/{id}/report").text
+        file = ana.get(f"/console/releases/{id}/json").headers["content-disposition"]
+    assert f"release-{id}.json" in file
+    assert f"curador ledger verify release-{id}.json" in report
+    assert re.search(r"Answered on \d{4}-\d\d-\d\d, from: people\.", report)
+
+
+def test_files_of_a_part_have_its_name(served: Served) -> None:
+    sql = {"Q 0": "SELECT COUNT(*) AS n FROM people", "Q 1": "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex"}
+    board = {
+        f"{x}-{k}": text for k, one in enumerate(sql.items()) for x, text in zip(("name", "sql"), one, strict=True)
+    }
+    sent = {**board, "places": "2", "epsilon": "0.5", "confidence": "0.95", "do": "pay", "key": "board"}
+    with visitor(served, "ana") as ana:
+        place = ana.post("/console/dashboards", data=sent).headers["location"].partition("?")[0]
+        part = ana.get(f"{place}/csv?name=Q 1").headers["content-disposition"]
+    assert part.endswith('-q-1.csv"')

@@ -30,7 +30,10 @@ STEPS_PER_TOKEN, FEWEST_STEPS = 10, 100
 """Upper bound on the parser's steps.  It tries one meaning after another and goes back, which can double with every
 level; what the grammar has needs at most 3 steps for a word."""
 
-GRAMMAR = "docs/reference/sql.md lists what may be written."
+GRAMMAR = (
+    "Write SELECT with COUNT(*), SUM, AVG, MEDIAN, MIN, MAX or STDDEV, FROM a table, and WHERE or GROUP BY if wanted; "
+    "docs/reference/sql.md lists what may be written."
+)
 
 
 def statement(text: str) -> exp.Select:

@@ -6,31 +6,42 @@ showed: a form that is sent twice, or from an old page, is refused.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from hashlib import sha256
-from threading import Lock
 from typing import Annotated, Any
 
-from fastapi import Path, Response
+from fastapi import Path, Query, Response
 from markupsafe import Markup
 
-from curador import Access, Balance, Curator, Decision
+from curador import ZCDP, Access, Balance, Curator, PureDP
+from curador.curator.budgets import POPULATION
 from curador.curator.naming import ANALYST, normal
 from curador.errors import CuradorError, InvalidParameter
-from curador.ledger.contract import Registration
 from curador.server.access.auth import Caller
-from curador.server.access.passwords import signs_in
-from curador.server.bodies import EndBody, GrantBody, RevokeBody, TokenBody
-from curador.server.console.forms import Filled, amount, filled
+from curador.server.bodies import EndBody, RevokeBody, TokenBody
+from curador.server.console.budgets.asked import asked
+from curador.server.console.budgets.decided import decided
+from curador.server.console.budgets.granting import (
+    KINDS,
+    asked_for,
+    granted,
+    no_reason,
+    not_sure,
+    place,
+    refuse_name,
+    refuse_past,
+    remembered,
+)
+from curador.server.console.budgets.shown import AnalystView, handle, last_day, loss, share
+from curador.server.console.forms import Filled, filled
 from curador.server.console.genuine import page_router
-from curador.server.console.pages.overview import day, share
 from curador.server.console.sign import START
 from curador.server.console.visit import Visit, Visiting
 from curador.server.gate.problems import status_of
-from curador.server.gate.refusals import not_found, refused
+from curador.server.gate.refusals import not_found
 from curador.server.routes import people
 from curador.server.service import Holder, Overseer
 from curador.show.pages.gauge import gauge
@@ -41,54 +52,28 @@ router = page_router()
 NEWEST = 25
 """Charges that an analyst's page shows; the ledger's page has all."""
 
-KINDS = ("epsilon", "approximate", "rho")
-"""In what a new budget is counted."""
-
 Handle = Annotated[str, Path(max_length=16, pattern="^[0-9a-f]+$")]
 
-_RAISING = Lock()
+ROLES = ("analyst", "auditor", "reader", "curator")
+
+Done = Annotated[str, Query(pattern="^(given|raised|closed|ended|)$")]
+"""What was just done, as the address that follows it says."""
 
 
 @dataclass(frozen=True)
-class AnalystView:
-    """An analyst, or a group of analysts, as a row shows them."""
+class Tied:
+    """The scope that a name is tied to, and whether the name is an analyst's or a group's."""
 
-    name: str
-    balance: Balance
-    charges: int
-    group: str
-    members: int
+    scope: str
     kind: str
 
-    @property
-    def handle(self) -> str:
-        return handle(self.name)
 
-    @property
-    def ends(self) -> str:
-        return day(self.balance.expires)
-
-    @property
-    def state(self) -> str:
-        end = self.balance.expires
-        if end is not None and datetime.now(UTC) >= end:
-            return "expired"
-        return "closed" if self.balance.closed else "open"
-
-
-def handle(name: str) -> str:
-    """What stands for a name in an address: names may have any characters, and addresses are written down.
-
-    >>> handle("ana")
-    '24d4b96f58da6d4a'
-    """
-    return sha256(name.encode()).hexdigest()[:16]
-
-
-def _tied(curator: Curator) -> dict[str, Registration]:
-    """Everybody who was given a budget, by name: with the scope, and the kind as the unit."""
+def _tied(curator: Curator) -> dict[str, Tied]:
+    """Everybody who was given a budget, by name."""
     found = curator.ledger.registrations()
-    return {one.table.removeprefix(ANALYST): one for one in found if one.table.startswith(ANALYST)}
+    return {
+        one.table.removeprefix(ANALYST): Tied(one.scope, one.unit) for one in found if one.table.startswith(ANALYST)
+    }
 
 
 def names(curator: Curator) -> list[str]:
@@ -96,14 +81,21 @@ def names(curator: Curator) -> list[str]:
     return sorted(_tied(curator))
 
 
-def _views(curator: Curator, tied: Mapping[str, Registration]) -> list[AnalystView]:
+def _views(curator: Curator, tied: Mapping[str, Tied]) -> list[AnalystView]:
     ledger, roots = curator.ledger, curator.scopes.roots()
     found = {name: ledger.balance(one.scope) for name, one in sorted(tied.items())}
     above = Counter(balance.parent.scope for balance in found.values() if balance.parent is not None)
     return [
-        AnalystView(name, balance, ledger.count(one.scope), _group(balance, roots), above[one.scope], one.unit)
+        AnalystView(name, balance, ledger.count(one.scope), _group(balance, roots), above[one.scope], one.kind)
         for name, balance in found.items()
         for one in (tied[name],)
+    ]
+
+
+def _roots(curator: Curator) -> list[AnalystView]:
+    """What all tables share, or each table's own."""
+    return [
+        AnalystView(one.scope, one, curator.ledger.count(one.scope), "", 0, of_tables=True) for one in curator.budgets()
     ]
 
 
@@ -113,40 +105,51 @@ def _group(balance: Balance, roots: Sequence[str]) -> str:
 
 def _named(visit: Visit, address: str) -> AnalystView:
     """The analyst that an address stands for."""
-    tied = _tied(visit.serving.curator)
-    found = {name: one for name, one in tied.items() if handle(name) == address}
-    if not found:
+    curator = visit.serving.curator
+    found = {name: one for name, one in _tied(curator).items() if handle(name) == address}
+    views = _views(curator, found) or [one for one in _roots(curator) if one.handle == address]
+    if not views:
         raise not_found()
-    return _views(visit.serving.curator, found)[0]
+    return views[0]
 
 
 # ---- pages -----------------------------------------------------------------------------------------------------------
 
 
 @router.get("/analysts", response_class=Response)
-async def analysts(visit: Visiting, caller: Overseer) -> Response:
+async def analysts(visit: Visiting, caller: Overseer, done: Done = "") -> Response:
     """Everybody who has a budget, and everything that opens a door."""
-    return await visit.serving.work(lambda: _all(visit, caller))
+    return await visit.serving.work(lambda: _all(visit, caller, done=done))
 
 
 @router.get("/analysts/{handle}", response_class=Response)
-async def analyst(handle: Handle, visit: Visiting, caller: Overseer) -> Response:
-    """One analyst: budget, decisions, what was asked, what opens."""
-    return await visit.serving.work(lambda: _one(visit, caller, handle))
+async def analyst(handle: Handle, visit: Visiting, caller: Overseer, done: Done = "") -> Response:
+    """One analyst, or what all tables share: budget, decisions, what was asked, what opens."""
+    return await visit.serving.work(lambda: _one(visit, caller, handle, done=done))
 
 
 def _all(
-    visit: Visit, caller: Caller, form: Filled | None = None, door: Filled | None = None, status: int = 200
+    visit: Visit,
+    caller: Caller,
+    form: Filled | None = None,
+    door: Filled | None = None,
+    status: int = 200,
+    done: str = "",
 ) -> Response:
     curator = visit.serving.curator
-    found = _views(curator, _tied(curator))
+    found, roots = _views(curator, _tied(curator)), _roots(curator)
     return visit.page(
         "analysts.html",
         status,
         analysts=found,
+        roots=roots,
+        given=_given(visit, found, roots),
+        done=done,
         form=form or Filled({"kind": _usual_kind(curator)}),
         door=door or Filled({"role": "analyst"}),
         kinds=_kinds(visit),
+        usual=_usual_kind(curator),
+        role_choices=[(role, visit.say(f"frame.role-{role}")) for role in ROLES],
         groups=[
             ("", visit.say("analysts.no-group")),
             *((one.name, one.name) for one in found if one.kind != "analyst"),
@@ -157,11 +160,7 @@ def _all(
     )
 
 
-def _choice(none: str, names: Iterable[str]) -> list[tuple[str, str]]:
-    return [("", none), *((name, name) for name in names)]
-
-
-def _one(visit: Visit, caller: Caller, address: str, status: int = 200, **forms: Filled) -> Response:
+def _one(visit: Visit, caller: Caller, address: str, status: int = 200, done: str = "", **forms: Filled) -> Response:
     curator = visit.serving.curator
     found = _named(visit, address)
     state = found.balance.state
@@ -171,11 +170,14 @@ def _one(visit: Visit, caller: Caller, address: str, status: int = 200, **forms:
         "analyst.html",
         status,
         one=found,
+        title=_title(visit, found),
+        done=done,
         gauge=Markup(gauge(spent, named)),
-        was=_was(found.balance),
-        asks=_asked_for(found.balance),
+        was=remembered(found.balance),
+        asks=asked_for(found.balance),
+        asked=asked,
         charges=list(reversed(curator.history(found.name, last=NEWEST))),
-        decisions=[_decided(visit, one) for one in reversed(curator.decisions(found.name)) if one.scope],
+        decisions=[decided(visit, one) for one in reversed(curator.decisions(found.name)) if one.scope],
         accesses=_doors(visit, [one for one in curator.ledger.accesses() if one.who == found.name], caller),
         holder=caller.role == "curator",
         raising=forms.get("raising", Filled()),
@@ -183,9 +185,24 @@ def _one(visit: Visit, caller: Caller, address: str, status: int = 200, **forms:
     )
 
 
-def _decided(visit: Visit, one: Decision) -> tuple[Decision, str, str]:
-    said = visit.say(f"ledger.decided-{one.kind}", scope=one.scope)
-    return one, said, visit.amount(one.budget) if one.budget else ""
+def _title(visit: Visit, found: AnalystView) -> str:
+    if not found.of_tables:
+        return found.name
+    return visit.say("overview.all-tables" if found.name == POPULATION else "overview.budget", scope=found.name)
+
+
+def _given(visit: Visit, found: Sequence[AnalystView], roots: Sequence[AnalystView]) -> dict[str, str] | None:
+    """What analysts may still spend together and what is left for all, where that is less."""
+    if len(roots) != 1 or (name := roots[0].balance.state.currency.names[0]) not in ("epsilon", "rho"):
+        return None
+    own = [
+        one for one in found if not one.group and one.state == "open" and one.balance.state.currency.names[0] == name
+    ]
+    together, left = sum(loss(one.left) for one in own), roots[0].left
+    kind = PureDP if name == "epsilon" else ZCDP
+    if together <= loss(left):
+        return None
+    return {"given": visit.amount(kind(together)), "left": visit.amount(left, down=True)}
 
 
 def _kinds(visit: Visit) -> list[tuple[str, str]]:
@@ -194,17 +211,7 @@ def _kinds(visit: Visit) -> list[tuple[str, str]]:
 
 def _usual_kind(curator: Curator) -> str:
     """A new budget is counted as the budget above it is, unless another kind is chosen."""
-    return _asked_for(curator.budgets()[0])
-
-
-def _asked_for(balance: Balance) -> str:
-    names = balance.budget.to_json()
-    return "rho" if "rho" in names else "approximate" if "delta" in names else "epsilon"
-
-
-def _was(balance: Balance | None) -> str:
-    """A budget as a form remembers it."""
-    return "" if balance is None else ",".join(map(str, balance.state.ceiling))
+    return asked_for(curator.budgets()[0])
 
 
 # ---- budgets ---------------------------------------------------------------------------------------------------------
@@ -215,11 +222,16 @@ async def give_budget(visit: Visiting, caller: Holder) -> Response:
     """Give an analyst, or a group, a budget."""
     form = await filled(visit.request)
     try:
-        await _granted(visit, caller, form, form["name"], new=True)
+        refuse_name(form["name"].strip())
+        await granted(visit, caller, form, form["name"], new=True)
     except CuradorError as error:
-        wrong, status = form.refused(_place(error, "name"), error), status_of(error)
+        wrong, status = form.refused(place(error, "name"), error), status_of(error)
         return await visit.serving.work(lambda: _all(visit, caller, form=wrong, status=status))
-    return visit.to(f"/console/analysts/{handle(normal(form['name']))}")
+    name = normal(form["name"].strip())
+    if form["shape"] != "link":
+        return visit.to(f"/console/analysts/{handle(name)}?done=given")
+    made = await people.new_token(TokenBody(role="analyst", analyst=name, once=True), visit.serving, caller)
+    return visit.page("secret.html", 201, **_secret(visit, form, made, name))
 
 
 @router.post("/analysts/{handle}/raise", response_class=Response)
@@ -228,11 +240,11 @@ async def raise_budget(handle: Handle, visit: Visiting, caller: Holder) -> Respo
     form = await filled(visit.request)
     found = await visit.serving.work(lambda: _named(visit, handle))
     try:
-        await _granted(visit, caller, form, found.name, new=False)
+        await granted(visit, caller, form, found.name, new=False)
     except CuradorError as error:
-        wrong, status = form.refused(_place(error, ""), error), status_of(error)
+        wrong, status = form.refused(place(error, ""), error), status_of(error)
         return await visit.serving.work(lambda: _one(visit, caller, handle, status, raising=wrong))
-    return visit.to(f"/console/analysts/{handle}")
+    return visit.to(f"/console/analysts/{handle}?done=raised")
 
 
 @router.post("/analysts/{handle}/close", response_class=Response)
@@ -242,78 +254,14 @@ async def close_budget(handle: Handle, visit: Visiting, caller: Holder) -> Respo
     found = await visit.serving.work(lambda: _named(visit, handle))
     try:
         if not form["sure"]:
-            raise _not_sure()
+            raise not_sure()
         if not form["because"].strip():
-            raise _no_reason()
+            raise no_reason()
         await people.revoke(form.read(RevokeBody, scope=found.name, because=form["because"]), visit.serving, caller)
     except CuradorError as error:
-        wrong, status = form.refused(_place(error, "because"), error), status_of(error)
+        wrong, status = form.refused(place(error, "because"), error), status_of(error)
         return await visit.serving.work(lambda: _one(visit, caller, handle, status, closing=wrong))
-    return visit.to(f"/console/analysts/{handle}")
-
-
-async def _granted(visit: Visit, caller: Caller, form: Filled, name: str, *, new: bool) -> None:
-    """Grant what a form says, if the budget is still what its page showed."""
-    kind = form["kind"] if form["kind"] in KINDS else "epsilon"
-    _checked(form, kind)
-    if not form["because"].strip():
-        raise _no_reason()
-    body = form.read(
-        GrantBody,
-        scope=name.strip(),
-        epsilon=form["amount"] if kind != "rho" else None,
-        rho=form["amount"] if kind == "rho" else None,
-        delta=form["delta"] if kind != "epsilon" else None,
-        because=form["because"],
-        group=form["group"],
-        expires=form["expires"],
-    )
-    await visit.serving.work(_RAISING.acquire)
-    try:
-        await visit.serving.work(lambda: _unchanged(visit.serving.curator, name, form["was"], new))
-        await people.grant(body, visit.serving, caller)
-    finally:
-        _RAISING.release()
-
-
-def _checked(form: Filled, kind: str) -> None:
-    """The numbers of a form, each with its own refusal."""
-    if form["amount"] or not (kind == "approximate" and form["delta"]):
-        amount(form["amount"], "amount")
-    if form["delta"] and kind != "epsilon":
-        amount(form["delta"], "delta", 1)
-
-
-def _unchanged(curator: Curator, name: str, was: str, new: bool) -> None:
-    """Refuse to give or raise a budget that is not what the page showed: the form was sent before, or is old."""
-    scope = curator.scopes.named(name)
-    now = curator.ledger.balance(scope) if scope in curator.ledger else None
-    if new and now is not None:
-        raise refused("This analyst has a budget already.", "Raise it on the analyst's page.", "analyst-exists")
-    if new and signs_in(curator.ledger, normal(name.strip())) is not None:
-        raise refused("Somebody else signs in by this name.", "Choose another name.", "name-of-login")
-    if not new and _was(now) != was:
-        raise refused(
-            "This budget was changed since the page was opened.",
-            "Look at it again before you raise it.",
-            "raised-since",
-        )
-
-
-def _place(error: CuradorError, otherwise: str) -> str:
-    """The field that a refusal belongs to."""
-    by_code = {"not-a-date": "expires", "no-reason": "because", "not-sure": "sure", "raised-since": ""}
-    stated = error.facts.get("field")
-    place = {"scope": "name", "epsilon": "amount", "rho": "amount"}.get(str(stated), str(stated))
-    return place if stated else by_code.get(error.code, otherwise)
-
-
-def _no_reason() -> CuradorError:
-    return refused("A decision needs a reason.", "Say it in a few words: it is kept in the ledger.", "no-reason")
-
-
-def _not_sure() -> CuradorError:
-    return refused("This cannot be undone.", "Tick the box if you mean it.", "not-sure")
+    return visit.to(f"/console/analysts/{handle}?done=closed")
 
 
 # ---- links and tokens ------------------------------------------------------------------------------------------------
@@ -329,8 +277,8 @@ class AccessView:
     sessions: int
 
     @property
-    def ends(self) -> str:
-        return day(self.access.expires)
+    def last_day(self) -> str:
+        return last_day(self.access.expires)
 
 
 def _doors(visit: Visit, found: Sequence[Access], caller: Caller) -> list[AccessView]:
@@ -353,10 +301,11 @@ async def new_door(visit: Visiting, caller: Holder) -> Response:
     form = await filled(visit.request)
     who = form["analyst"] if form["role"] == "analyst" else None
     try:
-        if form["role"] == "analyst" and not who:
-            raise InvalidParameter(
-                "An analyst's link is for somebody.", fix="Choose the analyst.", facts={"field": "analyst"}
-            )
+        if form["role"] not in ROLES:
+            raise _wrong("role", "There is no such role.", "Choose one of the list.", "role-unknown")
+        tied = await visit.serving.work(lambda: _tied(visit.serving.curator))
+        if form["role"] == "analyst" and (who not in tied or tied[who].kind == "group"):
+            raise _wrong("analyst", "An analyst's link is for somebody.", "Choose the analyst.", "door-for-nobody")
         body = form.read(
             TokenBody,
             role=form["role"],
@@ -365,28 +314,27 @@ async def new_door(visit: Visiting, caller: Holder) -> Response:
             expires=form["expires"],
             once=form["shape"] == "link",
         )
-        _later(body.expires)
+        refuse_past(form["expires"])
         made = await people.new_token(body, visit.serving, caller)
     except CuradorError as error:
-        wrong, status = form.refused(_place(error, ""), error), status_of(error)
+        wrong, status = form.refused(place(error, ""), error), status_of(error)
         return await visit.serving.work(lambda: _all(visit, caller, door=wrong, status=status))
-    return visit.page("secret.html", 201, **_secret(visit, form, made, who))
+    return visit.page("secret.html", 201, **_secret(visit, form, made, who, last_day(people.end_of(body.expires))))
 
 
-def _later(expires: str | None) -> None:
-    end = people.end_of(expires)
-    if end is not None and end <= datetime.now(UTC):
-        raise InvalidParameter("This would have ended already.", fix="Choose a later day.", facts={"field": "expires"})
+def _wrong(field: str, what: str, fix: str, code: str) -> CuradorError:
+    return InvalidParameter(what, fix=fix, code=code, facts={"field": field})
 
 
-def _secret(visit: Visit, form: Filled, made: Mapping[str, Any], who: str | None) -> dict[str, Any]:
+def _secret(visit: Visit, form: Filled, made: Mapping[str, Any], who: str | None, until: str = "") -> dict[str, Any]:
     """What was made, as its page shows it; a link begins where the form came from."""
     request = visit.request
     origin = request.headers.get("origin") or f"{request.url.scheme}://{request.headers['host']}"
     link = form["shape"] == "link"
     text = f"{origin}{START}#{made['token']}" if link else made["token"]
     back = "/console/analysts" if who is None else f"/console/analysts/{handle(normal(who))}"
-    return {"text": text, "link": link, "who": who or visit.say(f"frame.role-{made['role']}"), "back": back}
+    whose = who or visit.say(f"frame.role-{made['role']}")
+    return {"text": text, "link": link, "who": whose, "back": back, "until": until}
 
 
 @router.post("/analysts/doors/{id}/end", response_class=Response)
@@ -394,4 +342,5 @@ async def end_door(id: Handle, visit: Visiting, caller: Holder) -> Response:
     """Let a link, a token or a password open nothing any more."""
     form = await filled(visit.request)
     await people.end_token(id, EndBody(because=form["because"]), visit.serving, caller)
-    return visit.to("/console/analysts")
+    back = f"/{form['back']}" if re.fullmatch("[0-9a-f]{16}", form["back"]) else ""
+    return visit.to(f"/console/analysts{back}?done=ended")

@@ -13,7 +13,6 @@ from fastapi import Query, Response
 from markupsafe import Markup
 
 from curador.errors import CuradorError
-from curador.numbers import shown_down
 from curador.server.access.auth import Caller
 from curador.server.bodies import AskBody, QuestionBody
 from curador.server.console.forms import Filled, filled
@@ -44,6 +43,8 @@ from curador.show.report.estimate import estimated
 router = page_router()
 
 USUAL = {"confidence": "0.95", "by": "epsilon"}
+MANY_GROUPS = 50
+"""So many groups are worth a word: each of them has the whole error."""
 LARGEST = 1.0
 """The largest epsilon of the slider; more can be typed, with a reason."""
 CHANGED = {"HX-Trigger": "question-changed"}
@@ -178,7 +179,7 @@ def _slider(left: float) -> dict[str, Any]:
         "low": high - 200,
         "high": high,
         "least": f"{10 ** (high / 100 - 2):.1g}",
-        "most": shown_down(most, 2),
+        "most": f"{math.floor(1000 * most) / 1000 or most:.3g}",
         "all": left <= LARGEST,
     }
 
@@ -219,7 +220,7 @@ async def _estimate(visit: Visit, caller: Caller, form: Filled) -> dict[str, Any
         found = await visit.serving.work(lambda: _explained(visit, caller, body))
         fits = sent(await asking.how_many(body, visit.serving, caller))["fits"]
     except CuradorError as error:
-        nothing: dict[str, Any] = {"estimate": None, "code": None, "odds": "", "odd": [], "payable": False}
+        nothing: dict[str, Any] = {"estimate": None, "code": None, "odds": "", "odd": [], "payable": False, "many": 0}
         return {**nothing, "refused": error, "form": form, "remaining": left}
     made = await visit.serving.work(lambda: estimated(found, fits, visit.language))
     address = str(visit.request.base_url).rstrip("/")
@@ -228,6 +229,7 @@ async def _estimate(visit: Visit, caller: Caller, form: Filled) -> dict[str, Any
         "odds": Markup(made.odds),
         "odd": undeclared(found["question"], visit.serving.curator.tables),
         "payable": made.free or fits != 0,
+        "many": found["keys"] if (found["keys"] or 0) >= MANY_GROUPS else 0,
         "refused": None,
         "form": form,
         "remaining": left,

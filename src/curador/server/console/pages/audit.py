@@ -9,13 +9,14 @@ from fastapi import Response
 from curador.audit.tester.named import KINDS
 from curador.errors import CuradorError
 from curador.server.bodies import MechanismBody
-from curador.server.console.forms import Filled, amount, filled
+from curador.server.console.forms import Filled, amount, decimal, filled
 from curador.server.console.genuine import page_router
 from curador.server.console.visit import Visit, Visiting
 from curador.server.gate.problems import status_of
 from curador.server.gate.refusals import not_found
 from curador.server.routes import audits, jobs
 from curador.server.service import Overseer
+from curador.show.explain import stated_text
 
 router = page_router()
 
@@ -31,9 +32,16 @@ async def audit(visit: Visiting, caller: Overseer) -> Response:
 
 
 def _page(visit: Visit, form: Filled, found: dict[str, Any], status: int = 200) -> Response:
-    own = [one for one in reversed(found["jobs"]) if one["kind"] == "audit"]
+    own = [(one, _claim(visit, one)) for one in reversed(found["jobs"]) if one["kind"] == "audit"]
     runs = [(str(n), f"{n:,}") for n in RUNS]
-    return visit.page("audit.html", status, form=form, kinds=[(k, k) for k in KINDS], runs=runs, found=own)
+    kinds = [(kind, visit.say(f"audit.of-{kind}")) for kind in KINDS]
+    return visit.page("audit.html", status, form=form, kinds=kinds, runs=runs, found=own)
+
+
+def _claim(visit: Visit, one: dict[str, Any]) -> str:
+    """What a mechanism claims, in the visitor's language."""
+    stated = (one["result"] or {}).get("claim")
+    return "" if stated is None else stated_text(stated, visit.language)
 
 
 @router.post("/audit", response_class=Response)
@@ -41,9 +49,10 @@ async def begin(visit: Visiting, caller: Overseer) -> Response:
     """Let a mechanism be tested, as a job."""
     form = await filled(visit.request)
     try:
-        amount(form["epsilon"], "epsilon")
+        epsilon, delta = (decimal(form[name], visit.language) for name in ("epsilon", "delta"))
+        amount(epsilon, "epsilon")
         runs = int(form["runs"]) if form["runs"] in map(str, RUNS) else 0
-        body = form.read(MechanismBody, kind=form["kind"], epsilon=form["epsilon"], delta=form["delta"], runs=runs)
+        body = form.read(MechanismBody, kind=form["kind"], epsilon=epsilon, delta=delta, runs=runs)
         made = await audits.mechanism(body, visit.serving, caller)
     except CuradorError as error:
         place = str(error.facts.get("field", "kind"))
@@ -57,4 +66,4 @@ async def one(job: jobs.JobId, visit: Visiting, caller: Overseer) -> Response:
     found = await jobs.job(job, visit.serving, caller)
     if found["kind"] != "audit":
         raise not_found()
-    return visit.page("_audit.html" if visit.partial else "audited.html", one=found)
+    return visit.page("_audit.html" if visit.partial else "audited.html", one=found, claim=_claim(visit, found))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Annotated, Any
 
 from fastapi import Path, Query, Response
@@ -17,9 +18,9 @@ from curador.errors import CuradorError, InvalidParameter
 from curador.local.collect.collector import Collector, Receipt
 from curador.local.collect.summaries import summarize
 from curador.local.devices.clients import FILES, source
-from curador.local.task.build import build_task, options_of, split_keys
+from curador.local.task.build import build_task, options_of
 from curador.local.task.task import Task
-from curador.server.console.forms import Filled, amount, filled
+from curador.server.console.forms import Filled, amount, decimal, filled
 from curador.server.console.genuine import page_router
 from curador.server.console.visit import HEADERS, Visit, Visiting
 from curador.server.gate.problems import status_of
@@ -31,6 +32,7 @@ from curador.show.pages.charts import Axis, Track
 from curador.show.pages.exhibits import Drawing
 from curador.show.pages.page import figure
 from curador.show.summary import Summary
+from curador.show.words.say import knows
 
 router = page_router()
 
@@ -47,8 +49,8 @@ class Estimated:
     """What the reports so far say."""
 
     totals: Receipt
-    summaries: Sequence[tuple[Summary, Markup, float | None]]
-    later: float | None
+    summaries: Sequence[tuple[Summary, Markup, str]]
+    later: str = ""
 
 
 # ---- pages -----------------------------------------------------------------------------------------------------------
@@ -67,13 +69,33 @@ def _all(
     return visit.page(
         "collect.html",
         status,
-        tasks=[(name, one.collector.task, one.collector.totals().accepted) for name, one in sorted(found.items())],
+        tasks=[
+            (name, one.collector.task, _kind(visit, one.collector.task), one.collector.totals().accepted)
+            for name, one in sorted(found.items())
+        ],
         form=form,
         mechanisms=[(one, visit.say(f"collect.by-{one}")) for one in MECHANISMS],
         planned=planned,
-        error=error,
+        kind="" if planned is None else _kind(visit, planned),
+        expected="" if error is None or planned is None else _off(visit, error, _of_shares(planned)),
         holder=visit.caller is not None and visit.caller.role == "curator",
     )
+
+
+def _kind(visit: Visit, task: Task) -> str:
+    """What people tell, in words, and the mechanism's name."""
+    code = f"collect.by-{task.mechanism}"
+    return visit.say(code) if knows(code) else task.mechanism
+
+
+def _of_shares(task: Task) -> bool:
+    """Whether estimates are shares of people, and not a number's own size."""
+    return hasattr(task, "keys")
+
+
+def _off(visit: Visit, error: float, shares: bool) -> str:
+    """An error in words: of a share, in percentage points."""
+    return visit.say("collect.points", points=f"{100 * error:.3g}") if shares else f"± {error:.3g}"
 
 
 @router.post("/collect", response_class=Response)
@@ -81,7 +103,8 @@ async def make(visit: Visiting, caller: Holder) -> Response:
     """Say what a task would promise and tell; or, with the second button, make it and take reports."""
     form = await filled(visit.request)
     try:
-        name, task, users = _asked(form)
+        plain = {field: decimal(form[field], visit.language) for field in ("epsilon", "low", "high")}
+        name, task, users = _asked(Filled({**form.values, **plain}))
         if form["step"] != "make":
             error = await visit.serving.work(lambda: _expected(task, users))
             return await visit.serving.work(lambda: _all(visit, form, planned=task, error=error))
@@ -144,24 +167,40 @@ def _asked(form: Filled) -> tuple[str, Task, int | None]:
         if option == "keys":
             options["keys"] = _keys(form["keys"])
         elif option in ("low", "high"):
-            options[option] = form[option] or None
+            options[option] = form[option].strip()
+    if "low" in options and _end("low", options["low"]) >= _end("high", options["high"]):
+        raise _wrong("low", "The lowest is not below the highest.", "Swap them.", "above")
     if mechanism == "best" and users is None:
-        raise _wrong("users", "The best mechanism depends on how many people report.", "Say about how many.")
+        raise _wrong("users", "The best mechanism depends on how many people report.", "Say about how many.", "needed")
     amount(form["epsilon"], "epsilon")
     try:
         built = build_task(mechanism, form["epsilon"], options, users=users)
     except CuradorError as error:
-        missing = next((x for x in ("keys", "low", "high") if x in str(error.facts.get("options", ""))), "")
-        where = missing or ("low" if "low" in needed else "keys")
+        where = "low" if "low" in needed else "keys"
         raise InvalidParameter(error.what, fix=error.fix, code="task-refused", facts={"field": where}) from None
     return name, built.named(name), users
 
 
-def _keys(text: str) -> list[Any] | None:
+def _keys(text: str) -> list[Any]:
+    """The possible answers: two or more, each once."""
     if len(text) > WIDEST_KEYS:
-        raise _wrong("keys", "These are too many for a form.", "Use the command line: curador local new-task.")
-    lines = ",".join(line for line in text.splitlines() if line.strip())
-    return split_keys(lines) if lines.strip() else None
+        raise _wrong("keys", "These are too many for a form.", "Use the command line: curador local new-task.", "many")
+    found = [key.strip() for line in text.splitlines() for key in line.split(",") if key.strip()]
+    if len(found) < 2:
+        raise _wrong("keys", "There must be two answers or more.", "Write one in a line.")
+    if len(set(found)) < len(found):
+        raise _wrong("keys", "An answer stands here twice.", "Write each once.", "twice")
+    return found
+
+
+def _end(field: str, text: str) -> Fraction:
+    """An end of a range, as a decimal or a fraction."""
+    try:
+        if len(text) <= 60 and "e" not in text.lower():
+            return Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        pass
+    raise _wrong(field, "This is not a number.", "Write it with a point: 0, 10, 2.5.")
 
 
 def _whole(text: str) -> int | None:
@@ -188,7 +227,7 @@ def _made(visit: Visit, name: str, task: Task) -> CollectedTask:
     if study is None:
         raise refused("This study has no file.", "Name the folder where the server is started.", "no-study-file")
     if name in visit.serving.collected:
-        raise _wrong("name", "There is a task of this name already.", "Choose another name.")
+        raise _wrong("name", "There is a task of this name already.", "Choose another name.", "taken")
     was = study.read_text(encoding="utf-8-sig")
     folder = f"{name}-reports"
     text = with_entry(was, ("server", "collect", name), folder)
@@ -197,8 +236,10 @@ def _made(visit: Visit, name: str, task: Task) -> CollectedTask:
     return taken_by(collector)
 
 
-def _wrong(field: str, what: str, fix: str) -> InvalidParameter:
-    return InvalidParameter(what, fix=fix, code="task-refused", facts={"field": field})
+def _wrong(field: str, what: str, fix: str, why: str = "") -> InvalidParameter:
+    """A refusal that stands at a field, and says ``why`` in words of its own."""
+    code = f"task-{field}-{why}" if why else f"task-{field}"
+    return InvalidParameter(what, fix=fix, code=code, facts={"field": field})
 
 
 def _place(error: CuradorError) -> str:
@@ -234,10 +275,11 @@ def _snippets(visit: Visit, name: str, task: Task) -> list[tuple[str, str, str]]
     request = visit.request
     address = json.dumps(f"{request.url.scheme}://{request.headers['host']}/v1/collect/{name}")
     keys = getattr(task, "keys", None)
-    value = json.dumps(0 if isinstance(keys, int) else keys[0] if keys else float(getattr(task, "low", 0)))
+    some = 0 if isinstance(keys, int) else keys[0] if keys else float(getattr(task, "low", 0))
+    value = json.dumps(some, ensure_ascii=False)
     return [
         ("Python", FILES["python"], PYTHON.format(address=address, value=value)),
-        ("JavaScript", FILES["js"], JAVASCRIPT.format(address=address, value=value)),
+        ("JavaScript", FILES["js"], JAVASCRIPT.format(address=address, value=value.replace("</", "<\\/"))),
     ]
 
 
@@ -248,21 +290,23 @@ def _estimated(visit: Visit, found: CollectedTask, confidence: float) -> Estimat
     collector = found.collector
     totals = collector.totals()
     if not totals.accepted:
-        return Estimated(totals, (), None)
+        return Estimated(totals, ())
     tally = collector.tally()
     try:
         made = summarize(collector.task, tally, confidence=confidence)
     except CuradorError as error:  # a sketch is asked about candidates
         if error.code not in ("candidates-needed", ""):
             raise
-        return Estimated(totals, (), None)
-    shown = [(one, _drawn(visit, one), _half(one)) for one in made]
-    return Estimated(totals, shown, _expected(collector.task, 10 * tally.users))
+        return Estimated(totals, ())
+    shown = [(one, _drawn(visit, one), _half(visit, one)) for one in made]
+    later = _expected(collector.task, 10 * tally.users)
+    return Estimated(totals, shown, "" if later is None else _off(visit, later, made[0].kind == "frequencies"))
 
 
-def _half(one: Summary) -> float | None:
-    """Half the width of the widest interval."""
-    return max(((high - low) / 2 for low, high in zip(one.low, one.high, strict=True)), default=None)
+def _half(visit: Visit, one: Summary) -> str:
+    """Half the width of the widest interval, in words."""
+    halves = [(high - low) / 2 for low, high in zip(one.low, one.high, strict=True)]
+    return _off(visit, max(halves), one.kind == "frequencies") if halves else ""
 
 
 def _drawn(visit: Visit, one: Summary) -> Markup:

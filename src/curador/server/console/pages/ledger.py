@@ -7,16 +7,16 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
+from decimal import Decimal
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
 from fastapi import Path, Query, Response
 
-from curador import Charge, Curator, Decision
-from curador.curator.budgets import POPULATION
-from curador.curator.naming import ANALYST, first
+from curador import Charge, Curator
 from curador.errors import CuradorError, InvalidParameter
-from curador.ledger.pricing import exact_text
+from curador.server.console.budgets.asked import asked
+from curador.server.console.budgets.decided import decided, whose
 from curador.server.console.forms import Filled
 from curador.server.console.genuine import page_router
 from curador.server.console.navigation import routers
@@ -28,7 +28,6 @@ from curador.server.routes import jobs, ledgers
 from curador.server.service import Overseer
 from curador.server.shown import charge as plain
 from curador.show.tables import csv_text
-from curador.show.words.say import knows
 
 router = page_router()
 
@@ -165,6 +164,7 @@ def _listed(visit: Visit, wanted: ChargeFilter, before: str, found_job: Mapping[
         status,
         form=form,
         wanted=wanted,
+        asked=asked,
         charges=found,
         older=wanted.address(before=more) if more else "",
         newest=wanted.address() if before else "",
@@ -172,7 +172,7 @@ def _listed(visit: Visit, wanted: ChargeFilter, before: str, found_job: Mapping[
         count=curator.charge_count(),
         people=names(curator),
         pairs=[(name, name) for name, table in curator.tables.items() if not table.public],
-        decisions=list(_decided(visit)),
+        decisions=[decided(visit, one) for one in reversed(curator.decisions()[-SHOWN:])],
         verified=found_job,
         failure=_failure(found_job),
     )
@@ -255,13 +255,15 @@ async def charge(id: Id, visit: Visiting, caller: Overseer) -> Response:
             raise not_found() if error.code == "charge-unknown" else error from None
         return visit.page(
             "charge.html",
+            asked=asked,
             one=found,
             because=found.note.get("because", ""),
             costs=[
-                (_whose(visit, scope), _cost(visit, scope, cost))
+                (whose(visit, scope), _cost(visit, scope, cost))
                 for scope, cost in zip(found.scopes, found.costs, strict=True)
             ],
             event=json.dumps(found.event.to_json(), indent=2),
+            place="models" if "training" in found.note else "releases",
             release=found.settled and "releases" in routers(),
         )
 
@@ -272,9 +274,7 @@ def _cost(visit: Visit, scope: str, cost: tuple[int, ...]) -> str:
     """What a scope was charged, in its own currency, with every digit."""
     currency = visit.serving.curator.ledger.balance(scope).state.currency
     numbers = zip(currency.names, cost, currency.units, strict=False)
-    return ", ".join(
-        f"{_number(visit, name)} {exact_text(x, unit)}" for name, x, unit in numbers if x or name != "delta"
-    )
+    return ", ".join(f"{_number(visit, name)} {_exact(x, unit)}" for name, x, unit in numbers if x or name != "delta")
 
 
 def _number(visit: Visit, name: str) -> str:
@@ -283,28 +283,11 @@ def _number(visit: Visit, name: str) -> str:
     return visit.say(name) if order == name else visit.say("ledger.order", order=order)
 
 
-# ---- names of budgets ------------------------------------------------------------------------------------------------
+def _exact(amount: int, unit: int) -> str:
+    """Every digit of a cost, which is a whole number of a decimal unit: so many make 1.
 
-
-def _whose(visit: Visit, scope: str) -> str:
-    """Whose budget a scope is: that of all tables, of a table, of an analyst."""
-    if scope == POPULATION:
-        return visit.say("ledger.study")
-    return visit.say("ledger.of-table", table=scope) if first(scope) in _of_tables(visit) else scope
-
-
-def _of_tables(visit: Visit) -> set[str]:
-    return {first(one.scope) for one in visit.serving.curator.ledger.registrations(without=ANALYST)}
-
-
-def _decided(visit: Visit) -> Iterator[tuple[Decision, str, str]]:
-    """The newest decisions, each in words, with the budget from then on; tables that share one have none."""
-    curator = visit.serving.curator
-    tables = _of_tables(visit)
-    for one in list(reversed(curator.decisions()))[:SHOWN]:
-        of_table = first(one.scope) in tables
-        shared = of_table and curator.ledger.balance(one.scope).parent is not None
-        kind = "-study" if one.scope == POPULATION else "-within" if shared else "-table" if of_table else ""
-        code = f"ledger.decided-{one.kind}"
-        said = visit.say(code + kind if knows(code + kind) else code, scope=one.scope or visit.say("ledger.all-scopes"))
-        yield one, said, visit.amount(one.budget) if one.budget and kind != "-within" else ""
+    >>> _exact(50_000_000_000, 10**12), _exact(2 * 10**12, 10**12), _exact(10**12, 10**18)
+    ('0.05', '2', '1e-6')
+    """
+    found = (Decimal(amount) / Decimal(unit)).normalize()
+    return f"{found:f}" if found == 0 or found >= Decimal("0.0001") else f"{found:e}"

@@ -12,7 +12,7 @@ from curador.server.console.forms import Filled
 from curador.server.console.genuine import page_router
 from curador.server.console.playground.deciding import Turn, guessed
 from curador.server.console.playground.lesson import Illustration, Lesson
-from curador.server.console.playground.lessons import LESSONS
+from curador.server.console.playground.lessons import FIRST, FURTHER, LESSONS
 from curador.server.console.visit import Visit, Visiting
 from curador.server.gate.problems import status_of
 from curador.server.gate.refusals import not_found
@@ -28,7 +28,7 @@ GAME = "deciding"
 @router.get("/playground", response_class=Response)
 async def playground(visit: Visiting, caller: Anyone) -> Response:
     """All lessons."""
-    return visit.page("playground.html", lessons=list(LESSONS))
+    return visit.page("playground.html", first=FIRST, further=FURTHER)
 
 
 @router.get("/playground/{name}", response_class=Response)

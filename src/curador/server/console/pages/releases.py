@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
@@ -13,7 +14,9 @@ from urllib.parse import urlencode
 from fastapi import Path, Query, Response
 from markupsafe import Markup
 
-from curador import Curator, Publication, Release
+from curador import Charge, Curator, Publication, Release
+from curador.curator.releases.reporting import publication_report, release_report
+from curador.curator.releases.titles import question_title
 from curador.curator.table import question_from
 from curador.errors import CuradorError, InvalidParameter
 from curador.server.access.auth import Caller
@@ -24,12 +27,15 @@ from curador.server.console.questions.built import parts_of
 from curador.server.console.questions.pricing import CONFIDENCES
 from curador.server.console.questions.showing import Showing, budget_of_charge, showing
 from curador.server.console.visit import HEADERS, Visit, Visiting
+from curador.server.routes import asking
 from curador.server.routes import releases as api
-from curador.server.routes.releases import Id, LinkBody, opened, public_ids, seen
+from curador.server.routes.releases import Id, LinkBody, opened, public_charges, seen
 from curador.server.service import Anyone, Holder
 from curador.show.explain import guarantee_text
-from curador.show.report.fragments import fragment
-from curador.show.report.odds import odds
+from curador.show.report.document import ReportPage
+from curador.show.report.estimate import left
+from curador.show.report.fragments import fragment, shared_notes
+from curador.show.report.odds import odds_parts
 from curador.show.tables import Cell
 
 router = page_router()
@@ -69,7 +75,7 @@ async def file(id: Id, kind: File, visit: Visiting, caller: Anyone, name: Chosen
         shown = showing(visit, lambda **how: seen(visit.serving.curator, caller, id, **how))
         if shown.refused is not None:
             raise shown.refused
-        return _file(shown.found, kind, name)
+        return _file(shown.found, visit.serving.curator, kind, name)
 
     return await visit.serving.settled(caller, made)
 
@@ -108,8 +114,9 @@ async def public(secret: Secret, visit: Visiting) -> Response:
 @router.get("/public/{secret}/{kind}", response_class=Response)
 async def public_file(secret: Secret, kind: File, visit: Visiting, name: Chosen = "") -> Response:
     """A public release as a file."""
+    curator = visit.serving.curator
     return await visit.serving.work(
-        lambda: _file(opened(visit.serving.curator, secret, language=visit.language), kind, name)
+        lambda: _file(opened(curator, secret, language=visit.language), curator, kind, name)
     )
 
 
@@ -118,26 +125,44 @@ async def public_file(secret: Secret, kind: File, visit: Visiting, name: Chosen 
 
 def _listed(visit: Visit, caller: Caller) -> Response:
     curator = visit.serving.curator
-    open_ones = public_ids(curator)
+    public = public_charges(curator)
+    open_ones = {one.id for one in public}
+    others = set[str]()
     if caller.role == "reader":
-        charges = [curator.ledger.charge(id) for id in sorted(open_ones, key=int)]
+        charges = public
     else:
         found = curator.received(caller.who, last=NEWEST)
         charges = [one for one in found if one.settled and "training" not in one.note]  # models have pages of their own
+        others = open_ones - {one.id for one in found} if caller.role == "analyst" else set()
+        charges = sorted([*charges, *map(curator.ledger.charge, others)], key=lambda one: int(one.id))
     rows: list[dict[str, Cell]] = [
         {
             "id": one.id,
-            "asked": one.asked,
+            "asked": _titled(one, visit.language),
             "at": one.at[:16].replace("T", " "),
             "who": one.receiver or visit.say("releases.holder"),
             "cost": "" if one.guarantee is None else guarantee_text(one.guarantee, visit.language),
             "public": one.id in open_ones,
+            "others": one.id in others,
         }
         for one in reversed(charges)
     ]
     return visit.page(
-        "releases.html", rows=rows, whose=caller.role in ("curator", "auditor"), reader=caller.role == "reader"
+        "releases.html",
+        rows=rows,
+        whose=caller.role in ("curator", "auditor"),
+        links_shown=caller.role in ("curator", "auditor"),
+        reader=caller.role == "reader",
     )
+
+
+def _titled(charge: Charge, language: str) -> str:
+    """What a charge bought, as a title: a single question in words, several by their names."""
+    asked = charge.note.get("asked")
+    try:
+        return question_title(question_from(asked[""]), language) if isinstance(asked, Mapping) else charge.asked
+    except (CuradorError, KeyError, TypeError, ValueError):
+        return charge.asked
 
 
 # ---- one release -----------------------------------------------------------------------------------------------------
@@ -145,6 +170,7 @@ def _listed(visit: Visit, caller: Caller) -> Response:
 
 async def _page(visit: Visit, caller: Caller, id: str, shown: Showing, *, link: str = "", bought: str = "") -> Response:
     curator, found = visit.serving.curator, shown.found
+    buys = caller.role in ("curator", "analyst")
 
     def made() -> Response:
         links = [one for one in curator.ledger.accesses() if one.charge == id and not one.ended]
@@ -154,11 +180,13 @@ async def _page(visit: Visit, caller: Caller, id: str, shown: Showing, *, link: 
             base=f"/console/releases/{id}",
             query=shown.query,
             showing=shown,
-            again=_again(found, curator) if caller.role in ("curator", "analyst") else "",
+            again=_again(found, curator) if buys else "",
             may_link=caller.role == "curator",
             public_links=[(one.id, one.label) for one in links] if caller.role == "curator" else [],
             link=link,
-            bought=bought if bought in ("now", "again") else "",
+            bought=bought if bought in ("now", "again") and buys else "",
+            paid=guarantee_text(found.guarantee, visit.language),
+            remaining=left(asking.remaining(visit.serving, caller), visit.language) if bought and buys else (),
             confidences=CONFIDENCES,
         )
 
@@ -174,23 +202,43 @@ def _shown(visit: Visit, found: Release | Publication) -> dict[str, Any]:
     protects = list(dict.fromkeys((one.unit, one.neighbors) for _, one in parts))
     title = "" if several is None else str(several.words.get("title", ""))
     tight = None if several is None else several.tight
+    asked = _question(found) if isinstance(found, Release) else None
+    known = shared_notes([one for _, one in parts])
+    pieces = [(heading, fragment(one)) for heading, one in parts]
+    beside = {text for _, one in pieces for text in one.notes} - set(known)
+    promise, attack = odds_parts(found.guarantee, tight, protects, visit.language)
+    named = question_title(asked, visit.language) if asked else visit.say("releases.one", id=found.charge)
+    read = (x for _, one in parts if (question := _question(one)) is not None for x in question.reads)
     return {
         "found": found,
         "single": several is None,
-        "title": title or visit.say("releases.one", id=found.charge),
-        "parts_shown": [(heading, Markup(fragment(one).html)) for heading, one in parts],
+        "title": title or named,
+        "parts_shown": [(heading, Markup(one.answer(known))) for heading, one in pieces],
         "names": [] if several is None else list(several.releases),
         "confidence": f"{parts[0][1].confidence:g}",
-        "notes": list(dict.fromkeys(text for _, one in parts for text in one.notes)),
-        "odds": Markup(odds(found.guarantee, tight, protects, visit.language)),
+        "notes": [x for x in dict.fromkeys(text for _, one in parts for text in one.notes) if x not in beside],
+        "promise": Markup(promise),
+        "attack": Markup(attack),
         "statement": found.statement(),
-        "asked": _asked(found) if isinstance(found, Release) and found.question else "",
+        "asked": _sql(asked, visit.serving.curator) if asked else "",
+        "at": parts[0][1].at[:16].replace("T", " "),
+        "sources": list(dict.fromkeys(read)),
     }
 
 
-def _asked(found: Release) -> str:
-    """The question in short; how well a table's rows fit is several, and says what it is below."""
-    return "" if "quality" in found.question else question_from(found.question).summary
+def _question(found: Release) -> Any:
+    """The question of a release; how well a table's rows fit is several, and says below what it is."""
+    return None if not found.question or "quality" in found.question else question_from(found.question)
+
+
+def _sql(asked: Any, curator: Curator) -> str:
+    """The question as SQL, where that is certain; else in our own words."""
+    try:
+        plain = asked if asked.limit is not None else replace(asked, order_by=())  # sorted here, for free
+        parts = parts_of(plain.to_json(), curator.tables)
+        return str(asked.summary) if parts is None else parts.sql(curator.tables)
+    except (CuradorError, KeyError, TypeError, ValueError):
+        return str(asked.summary)
 
 
 def _again(found: Release | Publication, curator: Curator) -> str:
@@ -212,22 +260,30 @@ def _again(found: Release | Publication, curator: Curator) -> str:
 # ---- files -----------------------------------------------------------------------------------------------------------
 
 
-def _file(found: Release | Publication, kind: str, name: str) -> Response:
+def _file(found: Release | Publication, curator: Curator, kind: str, name: str) -> Response:
     one: Release | Publication = found
     if isinstance(found, Publication) and kind in ("csv", "parquet"):
         one = found[name] if name in found.releases else found[next(iter(found))]
     writers: dict[str, Callable[[], bytes]] = {
-        "report": lambda: one.report().html.encode(),
+        "report": lambda: _report(found, curator).html.encode(),
         "json": lambda: (one.to_json() + "\n").encode(),
         "csv": lambda: one.to_csv().encode() if isinstance(one, Release) else b"",
         "parquet": lambda: _parquet(one) if isinstance(one, Release) else b"",
     }
     ending, media = KINDS[kind]
-    shown = f"release-{found.charge}" + (
-        f"-{list(found.releases).index(name) + 1}" if isinstance(found, Publication) and name in found.releases else ""
-    )
+    part = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") if one is not found else ""
+    shown = f"release-{found.charge}" + (f"-{part}" if part else "")
     headers = {**HEADERS, "Content-Disposition": f'attachment; filename="{shown}.{ending}"'}
     return Response(writers[kind](), media_type=media, headers=headers)
+
+
+def _report(found: Release | Publication, curator: Curator) -> ReportPage:
+    """The report, which calls the JSON file as this page does, and shows the question as SQL where it can."""
+    file = f"release-{found.charge}.json"
+    if isinstance(found, Publication):
+        return publication_report(found, file=file)
+    asked = _sql(question_from(found.question), curator) if found.question else ""
+    return release_report(found, file=file, asked=asked)
 
 
 def _parquet(found: Release) -> bytes:

@@ -6,14 +6,14 @@ Reading order:
 
 * formula — formulas as MathML
 * lesson — what a lesson is, and its numbers
-* laplace — Laplace noise by its centre and its scale
-* accuracy — epsilon against error
 * deciding — the decision game, and rounds to play
+* accuracy — epsilon against error
 * response — randomized response
-* composing — many questions under each theorem
-* divergence — Rényi curves of three mechanisms, and the thesis's table
-* cutting — noise that is cut off
 * sides — central against local privacy
 * rebuilding — secrets from counts
+* laplace — Laplace noise by its centre and its scale
+* composing — many questions under each theorem
+* cutting — noise that is cut off
+* divergence — Rényi curves of three mechanisms, and a table of what they promise
 * lessons — all of them, in order
 """

@@ -6,11 +6,14 @@ from fractions import Fraction
 
 from curador.audit.game import certain, truncated
 from curador.server.console.playground.formula import formula, fraction, power
-from curador.server.console.playground.lesson import Illustration, Knob, Lesson
+from curador.server.console.playground.lesson import Illustration, Knob, Lesson, tenth
 from curador.show.pages.charts import Axis, Track
 from curador.show.pages.exhibits import Drawing
 
 DRAWS = 2000
+
+NEAR = 30
+"""The chart reaches to this bound, or to twice the one that is chosen."""
 
 CURVE = tuple(sorted({round(2 * 500 ** (k / 30)) for k in range(31)}))
 """The bounds at which delta is drawn: from 2 to 1,000."""
@@ -19,7 +22,8 @@ CURVE = tuple(sorted({round(2 * 500 ** (k / 30)) for k in range(31)}))
 def show(bound: Fraction) -> Illustration:
     """The delta of noise that is cut off at a bound, and how many answers tell all."""
     cut = int(bound)
-    (here,), found = truncated((cut,)), truncated(tuple(sorted({*CURVE, cut})))
+    near = {bound for bound in CURVE if bound <= max(NEAR, 2 * cut)}
+    (here,), found = truncated((cut,)), truncated(tuple(sorted({*near, cut})))
     curve = Track(
         "@playground.cutting-delta", tuple(float(t.bound) for t in found), tuple(t.log_delta for t in found)
     )  # fmt: skip
@@ -29,6 +33,7 @@ def show(bound: Fraction) -> Illustration:
             "bound": cut,
             "epsilon": "∞",
             "power": f"{here.log_delta:.1f}",
+            "delta": tenth(here.log_delta),
             "draws": f"{DRAWS:,}",
             "sure": f"{certain(cut, DRAWS):,}",
         },

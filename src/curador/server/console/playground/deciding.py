@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -63,6 +64,7 @@ def show(epsilon: Fraction, prior: Fraction) -> Illustration:
             "plays": f"{PLAYS:,}",
             "won": few(game.won, percent=True),
             "most": at_most(game.most),
+            "scatter": f"{196 * math.sqrt(game.most * (1 - game.most) / PLAYS):.2g}",
         },
         (beliefs, errors),
         f"""from curador.accounting.meaning import decision, posterior

@@ -1,4 +1,4 @@
-"""Rényi curves of randomized response, Laplace and Gaussian noise; and the table of the thesis's chapter 5."""
+"""Rényi curves of randomized response, Laplace and Gaussian noise; and a table of what each promises."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from curador.show.pages.charts import Axis, Track
 from curador.show.pages.exhibits import Drawing, Listing
 
 ORDERS = tuple(Fraction(11 + 2 * k, 10) for k in range(46))
-"""The orders of the thesis's figures."""
+"""The orders at which curves are drawn."""
 
 RARE = Fraction(1, 100)
 """The chance of the set of the table's first row."""
@@ -35,7 +35,7 @@ def curve(event: Event) -> tuple[float, ...]:
 
 
 def table(truth: Fraction, alpha: Fraction, noises: tuple[Event, Event]) -> tuple[tuple[str, str, str], ...]:
-    """Table 5.1 with its numbers: what is promised of randomized response by ε, and by ζ at the order α.
+    """What is promised of randomized response by ε, and by ζ at the order α.
 
     >>> rows = table(Fraction(3, 4), Fraction(4), (LaplaceNoise(1, 1), GaussianNoise(1, 1)))
     >>> rows[2]

@@ -17,6 +17,9 @@ from curador.show.pages.svg import tick_text
 LONGEST = 12
 """The most characters of a number that is read here."""
 
+STEPS = 1000
+"""Steps of a slider."""
+
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,2})?", re.ASCII | re.IGNORECASE)
 
 
@@ -37,6 +40,26 @@ class Knob:
     least: str
     most: str
     whole: bool = False
+
+    @property
+    def wide(self) -> bool:
+        """Whether its slider is logarithmic: where the largest is a hundred times the least, or more."""
+        least = Fraction(self.least)
+        return least > 0 and Fraction(self.most) >= 100 * least
+
+    def place(self, text: str) -> int:
+        """Where on its slider of 1,000 steps a number is; the nearest end for one out of bounds, or for none.
+
+        >>> Knob("epsilon", "1", "0.01", "10").place("1"), Knob("share", "0.3", "0", "1").place("0.3")
+        (667, 300)
+        """
+        try:
+            found = float(self.read(text))
+        except InvalidParameter:
+            return 0
+        least, most = float(self.least), float(self.most)
+        part = math.log(found / least) / math.log(most / least) if self.wide else (found - least) / (most - least)
+        return round(STEPS * part)
 
     def read(self, text: str) -> Fraction:
         """The number that a text is; a decimal comma is as good as a point.
@@ -111,3 +134,20 @@ def at_least(x: float) -> str:
 def at_most(x: float) -> str:
     """A share as percent, rounded up."""
     return f"{tick_text(math.ceil(1000 * x) / 10)} %"
+
+
+def tenth(power: float) -> str:
+    """The number whose logarithm to the base of ten this is, in figures or as a power of ten.
+
+    >>> tenth(-2.2), tenth(-217.3)
+    ('0.0063', '5 × 10⁻²¹⁸')
+    """
+    whole = math.floor(power)
+    if whole >= -4:
+        return f"{10**power:.2g}"
+    digit = round(10 ** (power - whole))
+    digit, whole = (1, whole + 1) if digit == 10 else (digit, whole)
+    return f"{digit} × 10{str(whole).translate(_RAISED)}"
+
+
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")

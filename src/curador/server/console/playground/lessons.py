@@ -14,7 +14,10 @@ from curador.server.console.playground import (
     sides,
 )
 
-LESSONS = {
-    one.LESSON.name: one.LESSON
-    for one in (laplace, accuracy, deciding, response, composing, divergence, cutting, sides, rebuilding)
-}
+FIRST = tuple(one.LESSON for one in (deciding, accuracy, response, sides, rebuilding))
+"""For everybody, to be played in this order."""
+
+FURTHER = tuple(one.LESSON for one in (laplace, composing, cutting, divergence))
+"""For the curious."""
+
+LESSONS = {one.name: one for one in FIRST + FURTHER}

@@ -90,16 +90,22 @@ if (asks) {
   });
 }
 
-// Who goes back from an answer finds the question again: it is kept with this entry of the history, and sent nowhere.
+// Who goes back from an answer, or changes the language, finds the question again: it stays in this tab, and is sent nowhere.
 if (asks) {
   const kept = ["sql", "by", "epsilon", "error", "rows", "confidence", "delta", "because"];
-  const keep = () => {
+  const asked = () => {
     const now = new FormData(form);
-    history.replaceState({ asked: Object.fromEntries(kept.map((name) => [name, now.get(name) ?? ""])) }, "");
+    return Object.fromEntries(kept.map((name) => [name, now.get(name) ?? ""]));
   };
+  const keep = () => history.replaceState({ asked: asked() }, "");
+  const settings = document.querySelector("form.choices");
+  if (settings) settings.addEventListener("submit", () => sessionStorage.setItem("asked", JSON.stringify(asked())));
+  const handed = sessionStorage.getItem("asked");
+  sessionStorage.removeItem("asked");
   document.addEventListener("DOMContentLoaded", () => {
     const [how] = performance.getEntriesByType("navigation");
-    const was = how && how.type !== "navigate" && history.state && history.state.asked;
+    const back = how && how.type !== "navigate" && history.state && history.state.asked;
+    const was = handed ? JSON.parse(handed) : back;
     if (was) {
       for (const name of kept) {
         for (const field of form.querySelectorAll(`[name="${name}"]`)) {

@@ -158,6 +158,10 @@ TEXTS = {
         "Sort the rows by their value: the answer is the value of a row at most so far from the one asked for.",
         "Ordene las filas por su valor: la respuesta es el valor de una fila a lo sumo así de lejos de la pedida.",
     ),
+    "many-groups": (
+        "{n} groups: each of their numbers has this error. Fewer groups cost no more, and have more rows behind each number.",
+        "{n} grupos: cada uno de sus números tiene este error. Menos grupos no cuestan más y tienen más filas detrás de cada número.",
+    ),
     "undeclared": (
         "{column} has no declared value “{value}”: the answer may be about nobody.",
         "{column} no tiene declarado el valor «{value}»: quizá la respuesta no sea de nadie.",

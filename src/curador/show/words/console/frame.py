@@ -118,10 +118,6 @@ TEXTS = {
         "An analyst of this study has this name, and the link is not theirs. Choose another one.",
         "Un analista de este estudio tiene este nombre, y el enlace no es suyo. Elija otro.",
     ),
-    "error-name-of-login": (
-        "Somebody else signs in by this name here. Give the analyst another one, so that nobody takes one for the other.",
-        "Aquí otra persona inicia sesión con este nombre. Dé otro al analista, para que nadie confunda a los dos.",
-    ),
     "error-password-length": (
         "A password has {least} to {most} characters. Choose a longer one, such as four words.",
         "Una contraseña tiene de {least} a {most} caracteres. Elija una más larga, por ejemplo cuatro palabras.",
@@ -138,7 +134,11 @@ TEXTS = {
         "Your role does not open this page. Ask the curator.",
         "Su rol no abre esta página. Consulte al curador.",
     ),
-    "error-not-found": ("There is nothing here that you may see.", "Aquí no hay nada que usted pueda ver."),
+    "not-found": ("Not found", "No se encontró"),
+    "error-not-found": (
+        "There is nothing at this address, or nothing that you may see. Look whether it is written right.",
+        "No hay nada en esta dirección, o nada que usted pueda ver. Mire si está bien escrita.",
+    ),
     "error-method": ("This address does not do that.", "Esta dirección no hace eso."),
     "error-too-many": (
         "There are too many requests. Wait a minute.",
@@ -262,8 +262,8 @@ TEXTS = {
         "El servidor no pudo hacerlo. Mire lo que ha gastado antes de pagar otra vez: lo cobrado queda cobrado.",
     ),
     "error-amount": (
-        "This is not an amount. Write a decimal or a fraction: 0.5, 1/10.",
-        "Esto no es una cantidad. Escriba un decimal o una fracción: 0.5, 1/10.",
+        "This is no amount above 0. Write a decimal or a fraction: 0.5, 1/10.",
+        "Esto no es una cantidad mayor que 0. Escriba un decimal o una fracción: 0.5, 1/10.",
     ),
     "error-no-reason": (
         "A decision needs a reason: it is kept in the ledger. Say it in a few words.",

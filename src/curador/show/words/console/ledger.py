@@ -3,8 +3,8 @@
 TEXTS = {
     "title": ("Ledger", "Registro"),
     "lead": (
-        "Every charge and every decision, in the order they were made. Nothing here is ever changed or removed.",
-        "Cada cargo y cada decisión, en el orden en que se hicieron. Aquí nada se cambia ni se borra.",
+        "Every charge and every decision about budgets, in the order they were made. Nothing here is ever changed or removed.",
+        "Cada cargo y cada decisión sobre presupuestos, en el orden en que se hicieron. Aquí nada se cambia ni se borra.",
     ),
     "verify": ("Is it as it was written?", "¿Está como se escribió?"),
     "verify-means": (
@@ -15,8 +15,8 @@ TEXTS = {
     "verifying": ("Reading the ledger again…", "Leyendo de nuevo el registro…"),
     "look-again": ("Look again", "Mirar de nuevo"),
     "sound": (
-        "{n} entries, all as they were written. A charge is an entry, and so are its answer, each decision, each table and each link, password and session.",
-        "{n} asientos, todos como se escribieron. Un cargo es un asiento, y también lo son su respuesta, cada decisión, cada tabla y cada enlace, contraseña y sesión.",
+        "{n} entries, all as they were written. A charge is an entry, and so are its answer, each decision, each table, each link and each password.",
+        "{n} asientos, todos como se escribieron. Un cargo es un asiento, y también lo son su respuesta, cada decisión, cada tabla, cada enlace y cada contraseña.",
     ),
     # -- charges
     "charges": ("Charges", "Cargos"),

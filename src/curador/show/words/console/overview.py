@@ -13,8 +13,9 @@ TEXTS = {
     ),
     "epsilon-lessons": ("Try it in the playground", "Pruébelo en el laboratorio"),
     "next-ask": ("Ask a question", "Hacer una pregunta"),
-    "next-analysts": ("Give an analyst a budget", "Dar presupuesto a un analista"),
+    "next-analysts": ("Add an analyst", "Añadir un analista"),
     "next-tables": ("Bring a table", "Traer una tabla"),
+    "next-answers": ("See your answers", "Ver sus respuestas"),
     "next-releases": ("See what was published", "Ver lo publicado"),
     "budget": ("Budget of {scope}", "Presupuesto de {scope}"),
     "all-tables": ("Budget of all tables together", "Presupuesto de todas las tablas"),
@@ -26,25 +27,57 @@ TEXTS = {
     "of": ("Budget", "Presupuesto"),
     "gauge": ("{percent} % of the budget is spent", "{percent} % del presupuesto está gastado"),
     "promise": (
-        "Promised to everyone whose data may be {neighbors}, whatever is asked.",
-        "Prometido a toda persona cuyos datos puedan ser {neighbors}, se pregunte lo que se pregunte.",
+        "However much is asked, and by whomever, all answers together tell no more than this about {unit}. They would be nearly as likely if that had been {neighbors}.",
+        "Por mucho que se pregunte, y quienquiera que pregunte, todas las respuestas juntas no revelan más que esto de {unit}. Serían casi igual de probables si eso se hubiera {neighbors}.",
     ),
-    "add-remove": ("added or removed", "añadidos o retirados"),
-    "replace": ("replaced by others", "reemplazados por otros"),
+    "promise-own": (
+        "However much you ask, your answers together tell no more than this about {unit}. They would be nearly as likely if that had been {neighbors}.",
+        "Por mucho que usted pregunte, sus respuestas juntas no revelan más que esto de {unit}. Serían casi igual de probables si eso se hubiera {neighbors}.",
+    ),
+    "unit-row": ("any one row", "una fila cualquiera"),
+    "unit-id": ("all rows of any one person", "todas las filas de una persona cualquiera"),
+    "unit-both": (
+        "all rows of any one person (of a table without ids, any one row)",
+        "todas las filas de una persona cualquiera (de una tabla sin identificadores, una fila cualquiera)",
+    ),
+    "add-remove": ("left out", "omitido"),
+    "replace": ("replaced", "reemplazado"),
     # -- what still fits
     "fits": ("What still fits", "Lo que aún cabe"),
     "fits-counts": (
         "{table}: about {n} more counts within ± {error}.",
         "{table}: cerca de {n} conteos más dentro de ± {error}.",
     ),
-    "fits-one": ("{table}: one more count within ± {error}.", "{table}: un conteo más dentro de ± {error}."),
-    "fits-none": (
-        "{table}: not even one count within ± {error}. The budget must be raised first.",
-        "{table}: ni un conteo dentro de ± {error}. Primero hay que aumentar el presupuesto.",
+    "fits-counts-together": (
+        "About {n} more counts within ± {error} in all, be they of {table}.",
+        "En total, cerca de {n} conteos más dentro de ± {error}, sean de {table}.",
     ),
-    "fits-shared": (
-        "All tables share one budget: what is asked of one table is no longer there for the others.",
-        "Todas las tablas comparten un presupuesto: lo que se pregunta a una tabla ya no está para las otras.",
+    "fits-one": ("{table}: one more count within ± {error}.", "{table}: un conteo más dentro de ± {error}."),
+    "fits-one-together": (
+        "One more count within ± {error} in all, be it of {table}.",
+        "Un solo conteo más dentro de ± {error} en total, sea de {table}.",
+    ),
+    "fits-none": (
+        "{table}: not even one count within ± {error}.",
+        "{table}: ni un conteo dentro de ± {error}.",
+    ),
+    "fits-none-together": (
+        "Not even one count within ± {error}, be it of {table}.",
+        "Ni un conteo dentro de ± {error}, sea de {table}.",
+    ),
+    "fits-instead": (
+        "One budget pays for all of them: each line holds if nothing else is asked.",
+        "Un mismo presupuesto paga todo: cada línea vale si no se pregunta nada más.",
+    ),
+    "or": ("{most} or {last}", "{most} o {last}"),
+    "fits-raise": (
+        "Nothing more can be asked until the budget is raised.",
+        "No se puede preguntar nada más hasta que se suba el presupuesto.",
+    ),
+    "fits-raise-link": ("Raise it", "Subirlo"),
+    "fits-raise-ask": (
+        "Ask the curator for more. What you have bought stays yours to read.",
+        "Pida más al curador. Lo que usted compró lo puede seguir leyendo.",
     ),
     "fits-meaning": (
         "A count of rows within ± {error} means: the noise is smaller than {error} in 95 of 100 cases.",
@@ -54,12 +87,21 @@ TEXTS = {
     "over-time": ("Spent over time", "Gastado en el tiempo"),
     "when": ("time, UTC", "tiempo, UTC"),
     "share": ("share of the budget", "parte del presupuesto"),
+    "newest-own": ("Your newest questions", "Sus preguntas más recientes"),
+    "newest": ("The newest charges", "Los cargos más recientes"),
     "by-whom": ("Share of the budget that each spent", "Parte del presupuesto que gastó cada uno"),
     "holder": ("the curator", "el curador"),
     "earlier": ("earlier charges", "cargos anteriores"),
     "others": ("all others", "todos los demás"),
     # -- analysts
-    "analysts": ("Budgets of analysts", "Presupuestos de analistas"),
+    "analysts": ("Who spent what", "Quién gastó qué"),
+    "own-left": ("Own budget left", "Resto de su presupuesto"),
+    "no-own": ("no budget of their own", "sin presupuesto propio"),
+    "total": ("All together", "Todos juntos"),
+    "total-means": (
+        "All of them draw on the budget of all tables, so that no more can be spent than the last line has left. An answer that was bought before costs the study nothing again.",
+        "Todos gastan del presupuesto de todas las tablas, así que no se puede gastar más de lo que queda en la última línea. Una respuesta ya comprada no le cuesta otra vez al estudio.",
+    ),
     "analyst": ("Analyst", "Analista"),
     "questions": ("Questions", "Preguntas"),
     # -- nothing yet

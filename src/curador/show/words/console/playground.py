@@ -7,7 +7,11 @@ TEXTS = {
         "Nueve lecciones con el motor que responde aquí. Nada lee los datos del estudio y nada se gasta.",
     ),
     "lessons": ("Lessons", "Lecciones"),
-    "formula": ("The formula", "La fórmula"),
+    "first": ("To play", "Para jugar"),
+    "further": ("For the curious", "Para curiosos"),
+    "start": ("Start here.", "Comience aquí."),
+    "slider": ("{name}, as a slider", "{name}, como deslizador"),
+    "formula": ("The formula behind it", "La fórmula detrás"),
     "try": ("Try it", "Pruébelo"),
     "draw": ("Show", "Mostrar"),
     "range": ("From {least} to {most}.", "De {least} a {most}."),
@@ -81,8 +85,8 @@ TEXTS = {
     # -- the decision game
     "deciding-title": ("The decision game", "El juego de decisión"),
     "deciding-lead": (
-        "You know everything but whether Alice is in the data. You see an answer. What do you know now?",
-        "Usted sabe todo salvo si Alicia está en los datos. Ve una respuesta. ¿Qué sabe ahora?",
+        "You know everything but whether Alice is in the data. You see an answer. What do you know now? The smaller ε, the less.",
+        "Usted sabe todo salvo si Alicia está en los datos. Ve una respuesta. ¿Qué sabe ahora? Cuanto menor es ε, menos.",
     ),
     "deciding-formula": (
         "A: Alice is in the data. The odds of it move by a factor of at most e to the ε, whatever the answer y and the belief p before.",
@@ -91,8 +95,8 @@ TEXTS = {
     "deciding-epsilon": ("ε", "ε"),
     "deciding-prior": ("Belief before, p", "Creencia previa, p"),
     "deciding-says": (
-        "Who believed {prior} believes between {lower} and {upper} afterwards, and decides wrongly at least {error} of the time. Of {plays} games with a fair coin, the engine's attacker won {won}; no attacker can expect more than {most}.",
-        "Quien creía {prior} cree después entre {lower} y {upper}, y decide mal al menos el {error} de las veces. De {plays} juegos con una moneda justa, el atacante del motor ganó el {won}; ningún atacante puede esperar más de {most}.",
+        "Who believed {prior} believes between {lower} and {upper} afterwards, and decides wrongly at least {error} of the time. In the long run no attacker wins more than {most} of games with a fair coin. The engine's attacker won {won} of {plays}: by luck that is up to {scatter} points more or less.",
+        "Quien creía {prior} cree después entre {lower} y {upper}, y decide mal al menos el {error} de las veces. A la larga ningún atacante gana más del {most} de los juegos con una moneda justa. El atacante del motor ganó el {won} de {plays}: por azar son hasta {scatter} puntos más o menos.",
     ),
     "deciding-beliefs": (
         "The belief after an answer lies between the two curves.",
@@ -111,10 +115,10 @@ TEXTS = {
     "deciding-tests": ("the attacker", "el atacante"),
     "deciding-fpr": ("false accusations", "acusaciones falsas"),
     "deciding-fnr": ("Alice is missed", "Alicia pasa inadvertida"),
-    "deciding-play": ("Play against it", "Juegue contra el ruido"),
+    "deciding-play": ("Play", "Juegue"),
     "deciding-drawn": (
-        "A fair coin put Alice in, or left her out. The noisy count is {answer}. Is she in?",
-        "Una moneda justa puso a Alicia en los datos, o no. El conteo con ruido es {answer}. ¿Está?",
+        "A fair coin put Alice in the data, or left her out. You see only the count with noise: {answer}. Is she in?",
+        "Una moneda justa puso a Alicia en los datos, o no. Usted solo ve el conteo con ruido: {answer}. ¿Está?",
     ),
     "deciding-in": ("She is in", "Está"),
     "deciding-out": ("She is out", "No está"),
@@ -183,8 +187,8 @@ TEXTS = {
         "{k} respuestas con ε = {epsilon} cuestan {basic} según el teorema básico, {optimal} en el mejor caso si nada se sabe de ellas y {pld} si son de Laplace.",
     ),
     "composing-chart": (
-        "Total ε by the number of answers, for each theorem.",
-        "ε total según el número de respuestas, para cada teorema.",
+        "Total ε by the number of answers. The optimal theorem lies next to the loss distribution, and Rényi next to zCDP: they are in the table.",
+        "ε total según el número de respuestas. El teorema óptimo queda junto a la distribución de pérdida, y Rényi junto a zCDP: están en la tabla.",
     ),
     "composing-table": (
         "Total ε of all k answers, rounded to four figures.",
@@ -210,8 +214,8 @@ TEXTS = {
     # -- Rényi
     "divergence-title": ("Rényi curves", "Curvas de Rényi"),
     "divergence-lead": (
-        "A promise for each order α: three mechanisms of the thesis's chapter 5, and its table with numbers.",
-        "Una promesa para cada orden α: tres mecanismos del capítulo 5 de la tesis, y su tabla con números.",
+        "A promise for each order α: the curves of three mechanisms, and what they promise in numbers.",
+        "Una promesa para cada orden α: las curvas de tres mecanismos, y lo que prometen en números.",
     ),
     "divergence-formula": (
         "The divergence of order α between the laws P and Q of answers about two neighbouring databases.",
@@ -232,8 +236,8 @@ TEXTS = {
     "divergence-order": ("order α", "orden α"),
     "divergence-zeta": ("ζ", "ζ"),
     "divergence-table": (
-        "Table 5.1, computed: the first four rows are about randomized response.",
-        "Tabla 5.1, calculada: las primeras cuatro filas son de la respuesta aleatorizada.",
+        "What is promised, by ε and by ζ: the first four rows are about randomized response.",
+        "Lo que se promete, por ε y por ζ: las primeras cuatro filas son de la respuesta aleatorizada.",
     ),
     "divergence-what": ("What", "Qué"),
     "divergence-pure": ("by ε", "por ε"),
@@ -268,8 +272,8 @@ TEXTS = {
     ),
     "cutting-bound": ("Bound B", "Cota B"),
     "cutting-says": (
-        "Cut off at {bound}, ε is {epsilon}; at ε = 1, δ is 10^{power}. Of {draws} answers with Alice in the data, {sure} tell it for sure.",
-        "Truncado en {bound}, ε es {epsilon}; con ε = 1, δ es 10^{power}. De {draws} respuestas con Alicia en los datos, {sure} lo dicen con certeza.",
+        "Cut off at {bound}, ε is {epsilon}; at ε = 1, δ is {delta}. Of {draws} answers with Alice in the data, {sure} tell it for sure.",
+        "Truncado en {bound}, ε es {epsilon}; con ε = 1, δ es {delta}. De {draws} respuestas con Alicia en los datos, {sure} lo dicen con certeza.",
     ),
     "cutting-chart": (
         "The power of ten of δ at ε = 1, by the bound.",

@@ -24,12 +24,15 @@ TEXTS = {
     "is-public": ("open", "abierto"),
     "is-private": ("none", "ninguno"),
     # -- one
-    "bought-now": ("Paid and answered.", "Pagado y respondido."),
+    "bought-now": (
+        "Paid {cost}, and answered.",
+        "Se pagó {cost} y se respondió.",
+    ),
     "bought-again": ("You had bought this before: it cost nothing.", "Ya lo había comprado: no costó nada."),
     "other": ("Show it in another way", "Mostrarla de otra manera"),
     "other-hint": (
-        "The same noised numbers: this costs nothing, and the files below are made in the same way.",
-        "Son los mismos números con ruido: esto no cuesta nada, y los archivos de abajo se hacen de la misma manera.",
+        "The same noised numbers: this costs nothing, and the files above are made in the same way.",
+        "Son los mismos números con ruido: esto no cuesta nada, y los archivos de arriba se hacen de la misma manera.",
     ),
     "rename": ("Other names for columns", "Otros nombres para las columnas"),
     "name-of": ("Instead of {column}", "En lugar de {column}"),
@@ -41,8 +44,35 @@ TEXTS = {
     "again": ("Open its question to ask something similar", "Abrir su pregunta para preguntar algo parecido"),
     "promise": ("What is promised", "Qué se promete"),
     "notes": ("What to know about it", "Qué saber de ella"),
-    "receipt": ("Receipt", "Recibo"),
-    "charge": ("Charge", "Cargo"),
+    "receipt": (
+        "Receipt, for whoever verifies it",
+        "Recibo, para quien lo verifique",
+    ),
+    "charge": (
+        "Charge {charge} of the ledger: the entry that says what this cost, when and for whom.",
+        "Cargo {charge} del registro: la entrada que dice cuánto costó, cuándo y a quién.",
+    ),
+    "published": ("published by the curator", "abierta por el curador"),
+    "charge-of": (
+        "charge {charge}",
+        "cargo {charge}",
+    ),
+    "made": (
+        "Answered at {at} UTC · charge {charge} in the ledger",
+        "Respondida el {at} UTC · cargo {charge} del registro",
+    ),
+    "attack": (
+        "What an attacker could learn",
+        "Qué podría averiguar un atacante",
+    ),
+    "file-hint": (
+        "The report is one page with charts, guarantee and receipt; it prints well and needs no network.",
+        "El informe es una página con gráficos, garantía y recibo; se imprime bien y no necesita red.",
+    ),
+    "public-made": (
+        "Answered on {at}, from: {tables}.",
+        "Respondida el {at}, a partir de: {tables}.",
+    ),
     "seal": (
         "The ledger's seal: with it the curator can verify that nothing was changed.",
         "El sello del registro: con él el curador puede verificar que nada cambió.",
@@ -55,8 +85,8 @@ TEXTS = {
     # -- public
     "public": ("Public link", "Enlace público"),
     "public-lead": (
-        "Made public by the curator. The numbers hold noise that protects the people in the data.",
-        "Abierta por el curador. Los números llevan ruido que protege a las personas en los datos.",
+        "Made public by the curator of the data. Every number is off by chance, on purpose, to protect the people in the data; the intervals say by how much.",
+        "Abierta por quien custodia los datos. Todos los números se desvían al azar, a propósito, para proteger a las personas en los datos; los intervalos dicen cuánto.",
     ),
     "public-hint": (
         "Whoever has a link reads this release without signing in. It costs no budget; what others have read or kept cannot be taken back.",

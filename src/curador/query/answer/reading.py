@@ -1,4 +1,4 @@
-"""Which answers say next to nothing: their interval is what the declared bounds allow anyway."""
+"""Which answers mislead who reads the number alone: intervals as wide as the declared bounds, counts below zero."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from curador.query.aggregates.base import function_named
 from curador.query.answer.postprocess import Answered, Ends
 from curador.query.plan.plan import Plan
 
+COUNTS = ("count", "count_distinct")
 NEARLY = 0.95
 """An interval that covers this part of all possible answers tells them apart no more."""
 
 
-def unlearned_notes(plan: Plan, found: Answered) -> tuple[dict[str, Any], ...]:
-    """Notes on outputs whose intervals are nearly all that was possible before asking, in all rows or in some.
+def reading_notes(plan: Plan, found: Answered) -> tuple[dict[str, Any], ...]:
+    """Notes on outputs whose intervals are nearly all that was possible before asking, and on counts below zero.
 
     Guarantee: post-processing [DR14]; reads the declarations and the noised answer alone.
     """
@@ -30,7 +31,9 @@ def unlearned_notes(plan: Plan, found: Answered) -> tuple[dict[str, Any], ...]:
     everywhere = ", ".join(name for name, n in hit.items() if n == rows)
     notes: list[dict[str, Any]] = [{"code": "nothing-learned", "outputs": everywhere}] if everywhere else []
     notes += [{"code": "nothing-learned-in", "output": x, "n": n, "rows": rows} for x, n in hit.items() if n < rows]
-    return tuple(notes)
+    counts = [x for recipe in plan.recipes if recipe.function in COUNTS for x in recipe.outputs if x in found.columns]
+    below = ", ".join(name for name in counts if any(x is not None and x < 0 for x in found.columns[name]))
+    return (*notes, {"code": "below-zero", "outputs": below}) if below else tuple(notes)
 
 
 def _covered(ends: Ends) -> float:

@@ -77,6 +77,18 @@ def test_saying_so_is_free_and_said_again_with_another_confidence(curator: Curat
     assert "casi nada" in str(again)
 
 
+def test_a_count_below_zero_says_how_to_read_it(curator: Curator) -> None:
+    found = [
+        curator.ask(f"SELECT who, COUNT(*) AS n FROM good WHERE age > 2000 + {k} GROUP BY who", epsilon="0.01")
+        for k in range(6)
+    ]
+    for one in found:
+        below = any(int(str(x)) < 0 for x in one["n"])
+        assert ("below-zero" in [note["code"] for note in one.remarks]) == below
+        assert ("Read it as 0 up to" in str(one)) == below
+    assert any("below-zero" in [note["code"] for note in one.remarks] for one in found)
+
+
 def test_the_command_line_says_it_too(invoke: Invoke) -> None:
     Path("bad.csv").write_text(rows(","))
     Path("study.toml").write_text(
