@@ -41,6 +41,9 @@ FILES = {
 BEGUN = {"/console/ledger/verified/{job}", "/console/models/jobs/{job}", "/console/audit/{job}"}
 """Files, which are as large as what is in them; and pages of work that somebody began, which say how far it is."""
 
+NAMED = dict.fromkeys((f"/console/tables/{step}" for step in ("change", "fit", "withdraw")), "?table=staff")
+"""Pages about one table, which their address names."""
+
 FILLED = {
     "/console/releases/{id}": ["/console/releases/1", "/console/releases/2"],
     "/console/public/{secret}": [],  # its link is known to whoever made it: see below
@@ -78,7 +81,7 @@ def places(client: httpx.Client) -> list[str]:
     """An address of every page there is; a route without one fails."""
     routes = {route.path for route in PAGES if "GET" in (route.methods or ())} - FILES - BEGUN
     assert {path for path in routes if "{" in path} == set(FILLED)
-    plain = sorted(path for path in routes if "{" not in path)
+    plain = sorted(path + NAMED.get(path, "") for path in routes if "{" not in path)
     made = client.post("/console/releases/1/link", data={"label": "a walk"}).text
     public = re.findall(r'href="[^"]*(/console/public/[^"]+)"', made)[:1]
     analyst = re.findall(r'href="(/console/analysts/[^"]+)"', client.get("/console/analysts").text)[:1]

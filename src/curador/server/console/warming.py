@@ -1,7 +1,6 @@
 """What the first view of a page would wait for, made before anybody comes: templates, libraries, tables of numbers.
 
-Nothing here reads data, or spends: questions are about a table that does not exist, and what was published comes from
-the ledger.
+Nothing here reads data, or spends: questions are about made-up rows, and what was published comes from the ledger.
 """
 
 from __future__ import annotations
@@ -25,6 +24,8 @@ NOWHERE = Table(
     columns={"sex": {"type": "text", "keys": ["F", "M"]}, "age": {"type": "integer", "bounds": [0, 99]}},
 )
 SQL = {"n": "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex", "mean": "SELECT AVG(age) AS mean FROM people"}
+
+ROWS = 10
 
 LOADED = ("curador.curator.releases.reporting", "curador.curator.releases.verify", "curador.show.report.document")
 LEARNING = ("recipe", "preprocess", "search", "trials", "sums.inside")
@@ -58,11 +59,16 @@ def _loaded() -> None:
 
 
 def _question() -> None:
-    """A question is read, planned and put into words, with the odds of what it costs."""
+    """A question is read, planned, put into words and tried on made-up rows, with the odds of what it costs."""
     curator = Curator({"people": NOWHERE}, budget=PureDP(1))
     try:
         planned = curator.batch(SQL, epsilon=1, delta="1e-9", tight="1e-6")
         str(curator.explain(SQL["n"], epsilon=1))
+        stage = curator.rehearse(rows=ROWS)
+        try:
+            stage.ask(SQL["n"], epsilon=1)
+        finally:
+            stage.close()
         odds(planned.guarantee, ApproxDP(1, 1e-6), [(None, Neighbors.ADD_REMOVE)], "en")
     finally:
         curator.close()
