@@ -110,3 +110,7 @@ def test_counts_that_no_double_holds_are_refused() -> None:
         with pytest.raises(InvalidParameter, match="count this large"):
             advanced_counted([(ApproxDP(1, 0), count)], "1e-6")
     assert acc.epsilon(10**100 * cu.Laplace(1, "0.1").event, 1e-6, method="advanced").upper > 1e90
+    product = 10**90 * (10**90 * cu.Laplace(1, 1).event)
+    for what in (lambda: hash(product), lambda: events.Composed(((cu.Laplace(1, 1).event, 10**400),))):
+        with pytest.raises(InvalidParameter, match="count this large"):
+            what()

@@ -86,13 +86,17 @@ class StoredCopies:
         return [self._located(copy) for copy in found if copy.version == now]
 
     def new_path(self, table: str, source: Source) -> Path | None:
-        """An unused path for a copy, next to the study; None where the engine stores copies in its database."""
+        """A new path for a copy, next to the study; None where the engine stores copies in its database.
+
+        Its number is above all that are there: a copy that was removed may be open in an engine still.
+        """
         if not engine_class(engine_entry(source)).copies_in_files:
             return None
-        number, plain = 1, re.sub(r"\W", "_", table)
-        while (path := self._study.with_name(f"{self._study.stem}.{plain}-{number}.prepared")).exists():
-            number += 1
-        return path
+        plain, ends = re.sub(r"\W", "_", table), ".prepared"
+        begins = f"{self._study.stem}.{plain}-"
+        taken = [f.name.removeprefix(begins).removesuffix(ends) for f in self._study.parent.glob(f"*{ends}")]
+        last = max((int(number) for number in taken if number.isdecimal()), default=0)
+        return self._study.with_name(f"{begins}{last + 1}{ends}")
 
     def add(self, made: Prepared, path: Path | None, version: Version) -> StoredCopy:
         """Add a copy of this version of a table's rows; those for the same groups, or of others, are removed."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from fractions import Fraction
 from typing import Any
 
@@ -260,3 +261,9 @@ def test_refusals(made: type[Any]) -> None:
         task.estimate(np.zeros(0, int))
     with pytest.raises(InvalidParameter):
         task.variance(10, value=2)
+
+
+def test_means_beyond_doubles_are_held_at_the_largest() -> None:
+    task = LocalLaplace(0, "1e307", 1)
+    forged = np.full(200, (1 << 16) + 64 * (1 << 16), np.int64)  # as far as one that is accepted goes
+    assert task.estimate(forged).value == sys.float_info.max

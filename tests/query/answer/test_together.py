@@ -316,6 +316,9 @@ def test_what_is_free_is_bounded(curator: Curator) -> None:
     assert curator.plan(few, epsilon=1)
     with pytest.raises(QuestionRefused, match="too many together"):
         curator.plan(f"SELECT sex, edu, {deviations(65)} FROM t GROUP BY CUBE (sex, edu)", epsilon=1)
+    computed = ", ".join(f"SUM(age) - {i} * COUNT(*) AS c{i}" for i in range(65))
+    with pytest.raises(QuestionRefused, match="too many together"):
+        curator.plan(f"SELECT sex, edu, {computed} FROM t GROUP BY CUBE (sex, edu)", epsilon=1)
     with pytest.raises(QuestionRefused, match="too many outputs together"):
         curator.batch({f"q{i}": few for i in range(65)}, epsilon=1)
     tables = {f"q{i}": f"SELECT {deviations(8)}, COUNT(*) AS n FROM t" for i in range(15)}

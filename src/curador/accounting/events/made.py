@@ -181,7 +181,7 @@ class Composed(Event, kind="composed"):
         return {"parts": self.parts, "neighbors": self.neighbors, "depth": self.depth}
 
     def __post_init__(self) -> None:
-        given = tuple((as_event(e), whole(c, "count", 1)) for e, c in self.parts)
+        given = tuple((as_event(e), times(whole(c, "count", 1))) for e, c in self.parts)
         set_made_of(self, (e for e, _ in given), parts=_canonical(list(given)))
 
 
@@ -205,16 +205,16 @@ def _canonical(terms: _Terms) -> tuple[tuple[Event, int], ...]:
         elif id(event) not in sums and (inner := _pending(event)) is not None:
             sums[id(event)] = inner
             stack += [(event, True), *((e, False) for e, _ in inner)]
-    times = dict.fromkeys(sums, 0)
+    often = dict.fromkeys(sums, 0)
     counts: dict[Event, int] = {}
-    for count, inner in chain([(1, terms)], ((times[i], sums[i]) for i in reversed(last))):
+    for count, inner in chain([(1, terms)], ((often[i], sums[i]) for i in reversed(last))):
         for event, n in inner:
             if id(event) in sums:
-                times[id(event)] += n * count
+                often[id(event)] += n * count
             else:
                 for e, c in event.parts if isinstance(event, Composed) else ((event, 1),):
                     counts[e] = counts.get(e, 0) + c * n * count
-    return tuple(sorted(counts.items(), key=repr))
+    return tuple(sorted(((e, times(n)) for e, n in counts.items()), key=repr))
 
 
 NOTHING = Composed(())

@@ -33,7 +33,7 @@ from curador.accounting.pld.solve import (
 from curador.accounting.pld.spectrum import Band, Spectrum, nothing
 from curador.accounting.pld.window import Sight, Window, look_for_epsilon, plan_for, seen
 from curador.errors import InvalidParameter
-from curador.numbers import Number, set_fields, whole
+from curador.numbers import Number, set_fields, times
 
 _ROOM = 4  # a plan is made for a history this many times as long
 _FURTHER = 1.25  # how far epsilon may grow, roughly, before a loose bracket is planned anew
@@ -194,9 +194,7 @@ class IncrementalPLD:
                 "An incremental distribution is planned for a delta above 0.", fix="Choose a delta such as 1e-6."
             )
         if not self._orders:  # made from counts alone, such as those of a history that was kept
-            counts = {
-                as_event(e): n for e, c in self.counts.items() if (n := whole(c, "count")) and not as_event(e).empty
-            }
+            counts = {as_event(e): n for e, c in self.counts.items() if (n := times(c)) and not as_event(e).empty}
             common_neighbors(counts)
             set_fields(self, counts=History(counts))
             if counts:
@@ -204,7 +202,7 @@ class IncrementalPLD:
 
     def add(self, event: Event, count: int = 1) -> IncrementalPLD:
         """The distribution after ``count`` more of this event."""
-        n = whole(count, "count")
+        n = times(count)
         if n == 0 or as_event(event).empty:
             return self
         history = self._history

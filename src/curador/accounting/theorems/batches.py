@@ -24,7 +24,7 @@ from curador.accounting.theorems.allocation import allocated_renyi
 from curador.accounting.theorems.blends import Blend
 from curador.accounting.theorems.law_pair import FinitePair
 from curador.errors import InvalidParameter, NotPromised
-from curador.numbers import above, probability, rational, whole
+from curador.numbers import above, probability, rational, up, whole
 from curador.privacy import Neighbors
 
 _SILENT = Points(0.0, (0.0, 1.0, 0.0))
@@ -160,7 +160,7 @@ def upper_tail(n: int, rate: Fraction, least: int) -> Fraction:
     if least > n or rate == 0:
         return Fraction(0)
     ratio = (n - least) * rate / ((least + 1) * (1 - rate)) if rate < 1 else Fraction(1)
-    if ratio >= 1:
+    if up(ratio) >= 1:
         return Fraction(1)
     parts = [math.lgamma(n + 1), -math.lgamma(least + 1), -math.lgamma(n - least + 1)]
     parts += [least * natural_log(rate), (n - least) * natural_log(1 - rate)]

@@ -40,7 +40,7 @@ STEPS = 5
 MOST_STEPS = 10_000
 """The most steps of a regression: a few are enough."""
 
-LARGEST_ALPHA = 10**300
+LARGEST_ALPHA = 10**280
 """The largest penalty: a double holds it."""
 
 

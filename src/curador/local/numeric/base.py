@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -187,8 +188,9 @@ class NumericTask(Bounded):
         unit = self._unit(tally.users, tally.support)
         if abs(unit) > self._farthest_unit:
             raise InvalidValue("This tally counts more than there was.", fix="Count the reports again.")
-        value = float(self.low + self.half + self.half * unit)
-        variance = float(self.half) ** 2 * self.worst_variance / tally.users
+        most = Fraction(sys.float_info.max)  # unbiased means may be far beyond the bounds, and then beyond doubles
+        value = float(max(-most, min(most, self.low + self.half + self.half * unit)))
+        variance = float(self.half) * float(self.half) * self.worst_variance / tally.users
         return Mean(value, tally.users, variance, self, sums=tuple(tally.support.tolist()))
 
     def _limits(self, found: Mean, miss: float) -> tuple[float, float]:

@@ -70,7 +70,7 @@ class Checked:
     def work(self) -> int:
         """How many errors there are to work out, as so many of counts: for each output and each grouping set."""
         each = sum(function_named(o.aggregate.function).work for o in self.question.aggregates)
-        return max(1, len(self.question.sets)) * each
+        return max(1, len(self.question.sets)) * (each + COMPUTED * len(self.question.derived))
 
     @property
     def scope(self) -> Scope:
@@ -362,6 +362,9 @@ def _product(order: list[str], lists: _Lists) -> tuple[tuple[Key, ...], ...]:
     rows_of = (sum(choice, ()) for choice in product(*(rows for _, rows in lists)))
     return tuple(tuple(row[i] for i in where) for row in rows_of)
 
+
+COMPUTED = 8
+"""What the error of a computed column takes, as so many of counts."""
 
 MOST_WORK = 2048
 """The most errors over grouping sets that are worked out for one question; planning is free, and takes milliseconds for
