@@ -221,3 +221,9 @@ def test_copies_that_are_made_at_once_are_their_owners_alone(tmp_path: Path) -> 
         assert os.umask(0o022) == 0o022  # as it was
     finally:
         os.umask(usual)
+
+
+def test_the_same_groups_are_prepared_again_and_again(curator: Curator) -> None:
+    """A copy that was replaced may be open still: its name is not given again."""
+    places = [prepare_stored(curator, "a", ["town"]).prepared.place for _ in range(4)]
+    assert len(set(places)) == 4

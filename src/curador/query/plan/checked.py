@@ -142,8 +142,8 @@ def check(question: Question, tables: Mapping[str, Table], public_rows: PublicRo
     found = Checked(question, rows, groups, columns, keys)
     if question.sets and found.work > MOST_WORK:
         raise QuestionRefused(
-            f"These are {len(question.sets)} grouping sets of {len(question.aggregates)} outputs, too many together.",
-            fix="Ask for fewer at a time; variances and correlations count as eight.",
+            f"These are {len(question.sets)} grouping sets of {len(question.outputs)} outputs, too many together.",
+            fix="Ask for fewer at a time; variances, correlations and computed columns count as eight.",
             code="too-many-outputs",
         )
     if question.having is not None or question.derived:
