@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Error, Page, sync_playwright
 
 LARGEST = 200_000
 """Bytes of a picture, at most."""
@@ -44,8 +44,13 @@ def demonstration() -> Iterator[tuple[str, str]]:
 
 
 def become_curator(page: Page, link: str) -> None:
-    """Use the link that works once."""
-    page.goto(link)
+    """Use the link that works once; it is said a few seconds before the server listens."""
+    for _ in range(100):
+        try:
+            page.goto(link)
+            break
+        except Error:
+            page.wait_for_timeout(300)
     page.fill("#login", "carla")
     page.fill("#password", PASSWORD)
     page.fill("#again", PASSWORD)
@@ -58,10 +63,10 @@ def look_at_asking(page: Page, address: str, path: Path) -> None:
     page.goto(f"{address}/console/ask?table=staff")
     page.fill("#sql", QUESTION)
     page.evaluate("document.getElementById('rows').value = '1000'")  # its part of the form is closed
-    page.fill("#epsilon", "0.2")
     with page.expect_response("**/ask/rehearsal"):
-        page.click("button[value=read]")
-    page.wait_for_timeout(1500)  # for the chart to be drawn
+        page.fill("#epsilon", "0.2")
+        page.press("#epsilon", "Tab")
+    page.wait_for_timeout(3000)  # for the choices to follow, and the chart to be drawn
     page.screenshot(path=path, clip={"x": 0, "y": 0, "width": 1280, "height": 1060}, full_page=True)
 
 
