@@ -305,7 +305,7 @@ def gives_a_receiver_what_it_did_not_pay(patch: pytest.MonkeyPatch) -> None:
 
 
 def ignores_ends(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Book, "_open_definition", lambda self, rows, scope: self._row(rows, scope)[2])
+    patch.setattr(Book, "_open_definition", lambda self, rows, scope, at="": self._row(rows, scope)[2])
 
 
 def recomputes_for_free(patch: pytest.MonkeyPatch) -> None:

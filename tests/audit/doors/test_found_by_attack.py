@@ -328,7 +328,7 @@ def test_a_witness_that_fails_says_nothing(tmp_path: Path) -> None:
     path.write_text("age\n1\n")
     curator = Curator({"t": Table(str(path), columns={"age": WHOLE})}, PureDP(5), on_error=loud)
     curator.explain("SELECT COUNT(*) AS n FROM t", epsilon=1, sql=True)  # opens the file
-    path.unlink()
+    path.write_bytes(b"age\n\xff\n")  # no table any more
     with pytest.raises(EngineFailed) as seen:
         curator.sql("SELECT COUNT(*) AS n FROM t", epsilon=1)
     assert "exact" not in repr(seen.value) + repr(seen.value.__context__)

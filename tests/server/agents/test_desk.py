@@ -65,7 +65,7 @@ def test_rows_that_changed_are_asked_about_anew(desk: Desk) -> None:
     assert not second.failed
     assert second.values["charge"] != first["charge"]
     reused = (
-        called(desk, "ask", {**ASKED, "key": "k"}, never),
+        called(desk, "ask", {**ASKED, "epsilon": "0.3", "key": "k"}, never),
         called(desk, "ask", {**ASKED, "epsilon": 1, "key": "k"}, never),
     )
     assert [one.failed for one in reused] == [False, True]

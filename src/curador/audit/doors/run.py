@@ -14,6 +14,7 @@ from typing import Any, Protocol
 from curador.curator.curator import Curator
 from curador.curator.releases.release import Release
 from curador.errors import CuradorError
+from curador.show.release import WARNED
 
 ANSWERED = "answered"
 UNSENT = "not sent"
@@ -140,8 +141,12 @@ def error_chain(error: BaseException) -> str:
 
 
 def masked(release: Release) -> str:
-    """A release as its bytes, with a mask for every noised number, every interval made of them, and the seal."""
+    """A release as its bytes, with a mask for every noised number, every interval made of them, and the seal.
+
+    Notes that follow from noised numbers and declarations alone are left out, as the numbers are.
+    """
     plain = release.to_dict()
+    plain["notes"] = [note for note in plain["notes"] if note["code"] not in WARNED]
     plain["seal"] = MASK  # over the noised numbers, by a key of each ledger
     for name in release.outputs:
         plain["columns"][name] = [MASK] * len(release)

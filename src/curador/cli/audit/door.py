@@ -72,7 +72,7 @@ def command_line(folder: Path) -> Iterator[Door]:
 def _timeless(text: str) -> str:
     """Without times, and without seals, which are made with the key of each ledger."""
     plain = re.sub(r'"seal": "[0-9a-f]+"', '"seal": ""', text)
-    return "\n".join(line for line in plain.splitlines() if '"at":' not in line)
+    return "\n".join(line for line in plain.splitlines() if '"at": "' not in line)
 
 
 def _kind(code: int, said: str) -> str:
