@@ -251,6 +251,32 @@ def test_many_processes_mark_in_one_file(address: dict[str, Any], opener: Opener
     assert {path.name for path in folder.iterdir()} <= {"anchor", "key", "verified"}  # nothing half made
 
 
+def test_a_file_with_the_number_of_a_removed_one_is_read_anew(quick: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker slept while others began new files: the system soon gives the number of a removed one again."""
+    monkeypatch.setattr(anchors, "SIZE", 8192)
+
+    def used() -> int:
+        return len(kept(quick).read_bytes().rstrip(b"\0"))
+
+    sleeper, other = opened(quick), open_ledger(quick / "x.db")
+    while used() < 6000:
+        buy(sleeper)
+    known: Any = sleeper._store
+    anchor = known.anchor
+    number = kept(quick).stat().st_ino
+    while kept(quick).stat().st_ino == number or used() > 4000:
+        buy(other)
+    anchor.after_fork()
+    assert anchor._place.file is None
+    found = kept(quick).stat()
+    anchor._place = anchor._place._replace(file=(found.st_dev, found.st_ino))
+    buy(sleeper)
+    buy(other)
+    assert used() < 6000  # behind the last line, and not where the sleeper had been
+    looked(quick).read()
+    other.verify()
+
+
 def test_a_mark_is_as_long_with_a_thousand_scopes_as_with_one(quick: Path) -> None:
     ledger = opened(quick)
 

@@ -91,14 +91,19 @@ class Anchor:
         self._lock, self._turn = Lock(), Lock()
         self._file.close()
         self._held.close()  # with the lock of a thread of the parent that was marking: the child must not keep it
+        self._forget_file()
 
     def close(self) -> None:
         """Release the files; the next use opens them again."""
         with self._turn, self._lock:
             self._file.close()
             self._held.close()
-            if self._place is not None:  # the system may give the number of a file that nobody has open to another
-                self._place = self._place._replace(file=None)
+            self._forget_file()
+
+    def _forget_file(self) -> None:
+        """The system may give the number of a file that nobody has open to another; what was marked stays known."""
+        if self._place is not None:
+            self._place = self._place._replace(file=None)
 
     # -- reading
 
@@ -334,7 +339,7 @@ class Anchor:
     def _look(self, file: int, identity: tuple[int, int] | None) -> _Place:
         """The end of the log as it is now; of lines that others wrote, only the last is opened."""
         place = self._place
-        if place is None or place.file != identity:
+        if place is None or place.file != identity or not _is_in(file, place):
             content = _content(file)
             marks, end, torn = self._marks(content)
             last, seal = marks[-1]
@@ -417,6 +422,12 @@ def _sum(marks: Iterable[tuple[Mapping[str, Any], str]]) -> MemoryRows:
             apply(Change(tuple((n, line, read(line)[0]) for n, line in body["decisions"]), body["paid"]), rows)
     assert rows is not None
     return rows
+
+
+def _is_in(file: int, place: _Place) -> bool:
+    """Whether the newest line that is known ends where it did: the number of a removed file may be another's by now."""
+    seal = f"{place.seal}\n".encode()
+    return os.pread(file, len(seal), place.end - len(seal)) == seal
 
 
 def _content(file: int, start: int = 0) -> bytes:
