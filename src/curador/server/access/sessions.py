@@ -7,17 +7,13 @@ Who a session is, and what it opens, is what the token or password that began it
 from __future__ import annotations
 
 import hmac
-import os
-import sqlite3
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from curador import Access, Ledger
-from curador.errors import InvalidParameter
 from curador.server.access.auth import COOKIE_PREFIX, LONGEST_TOKEN, Caller, digest, new_cookie
+from curador.server.small_file import SmallFile
 
 LASTS = timedelta(hours=12)
 """How long a session lasts, used or not."""
@@ -25,7 +21,7 @@ LASTS = timedelta(hours=12)
 EACH = 50
 """The most sessions of one token or password; whoever begins another ends the oldest."""
 
-_TABLE = "CREATE TABLE IF NOT EXISTS sessions (name TEXT PRIMARY KEY, parent TEXT NOT NULL, until TEXT NOT NULL)"
+_TABLE = "name TEXT PRIMARY KEY, parent TEXT NOT NULL, until TEXT NOT NULL"
 
 
 class Sessions:
@@ -35,17 +31,7 @@ class Sessions:
     """
 
     def __init__(self, path: Path) -> None:
-        self._path = path
-        try:
-            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-        except OSError as error:
-            raise InvalidParameter(
-                f"The list of sessions, {path.name}, cannot be written: {error.strerror}.",
-                fix="Let the server write into the folder of the study.",
-                code="sessions-unwritable",
-            ) from None
-        with self._writing() as rows:
-            rows.execute(_TABLE)
+        self._file = SmallFile(path, "sessions", _TABLE, code="sessions-unwritable")
 
     def begin(self, ledger: Ledger, parent: Access, before: str = "", now: datetime | None = None) -> str:
         """A new session's cookie for whoever showed a token or a password; the session that was there before ends.
@@ -56,7 +42,7 @@ class Sessions:
         end = since + LASTS
         until = end if parent.expires is None else min(end, parent.expires)
         cookie = new_cookie()
-        with self._writing() as rows:
+        with self._file.writing() as rows:
             rows.execute("DELETE FROM sessions WHERE until <= ? OR name = ?", (_text(since), digest(before)))
             rows.execute("INSERT INTO sessions VALUES (?, ?, ?)", (digest(cookie), parent.token, _text(until)))
             rows.execute(
@@ -70,7 +56,7 @@ class Sessions:
         """Who holds this cookie; None where the session, or what began it, has ended."""
         if not cookie.isascii() or len(cookie) > LONGEST_TOKEN or not cookie.startswith(COOKIE_PREFIX):
             return None
-        with self._reading() as rows:
+        with self._file.reading() as rows:
             found = rows.execute("SELECT parent, until FROM sessions WHERE name = ?", (digest(cookie),)).fetchone()
         if found is None:
             return None
@@ -82,28 +68,15 @@ class Sessions:
 
     def finish(self, cookie: str) -> None:
         """End a session; nothing happens where there is none."""
-        with self._writing() as rows:
+        with self._file.writing() as rows:
             rows.execute("DELETE FROM sessions WHERE name = ?", (digest(cookie),))
 
     def open_at(self, now: datetime) -> Counter[str]:
         """How many sessions each token or password has begun that have not ended."""
-        with self._reading() as rows:
+        with self._file.reading() as rows:
             return Counter(
                 parent for (parent,) in rows.execute("SELECT parent FROM sessions WHERE until > ?", (_text(now),))
             )
-
-    @contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection]:
-        with closing(sqlite3.connect(self._path, timeout=30, isolation_level=None)) as rows:
-            yield rows
-
-    @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        with self._reading() as rows:
-            rows.execute("PRAGMA synchronous = OFF")  # whom a crash of the machine signs out signs in again
-            rows.execute("BEGIN IMMEDIATE")
-            yield rows
-            rows.execute("COMMIT")
 
 
 def _text(at: datetime) -> str:
