@@ -30,7 +30,8 @@ KEPT_FOR = 24 * 3600.0
 
 _TABLE = (
     "id TEXT PRIMARY KEY, owner TEXT NOT NULL, kind TEXT NOT NULL, key TEXT, asked TEXT NOT NULL, "
-    "process TEXT NOT NULL, made REAL NOT NULL, state TEXT NOT NULL, progress REAL, stage TEXT, leaves REAL, outcome TEXT"
+    "process TEXT NOT NULL, made REAL NOT NULL, state TEXT NOT NULL, progress REAL, "
+    "stage TEXT, leaves REAL, outcome TEXT"
 )
 _END = "UPDATE jobs SET state = 'done', progress = NULL, stage = NULL, outcome = ?, leaves = ? WHERE id = ?"
 _COLUMNS = "id, owner, kind, key, asked, process, made, state, progress, stage, leaves, outcome"
