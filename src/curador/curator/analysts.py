@@ -238,7 +238,6 @@ class Scopes(TableScopes):
             raise InvalidParameter(f"{name!r} shares the budget of all tables.", fix=f"Raise {POPULATION!r}.")
         if self._tied(name) is not None and self._retired(scope):
             return self._anew(name, scope, more, because)
-        raised = [*(sharing if scope == POPULATION else ()), scope]
 
         def raise_all(book: Ledger) -> Balance:
             if seen is not None and book.balance(scope).state.ceiling != tuple(seen):
@@ -248,7 +247,9 @@ class Scopes(TableScopes):
                     code="raised-since",
                     facts={"name": name},
                 )
-            return [book.grant(s, more, because=because) for s in raised][-1]
+            for below in _sharing(book) if scope == POPULATION else ():
+                book.grant(below, more, because=because)
+            return book.grant(scope, more, because=because)
 
         return self.ledger.at_once(raise_all)
 
@@ -297,3 +298,10 @@ def _alike(more: Guarantee, budget: Guarantee, name: str) -> Guarantee:
         counts = " and ".join(f.name for f in fields(budget))  # type: ignore[arg-type]
         raise InvalidParameter(f"The budget of {name!r} counts {counts}.", fix=f"Grant {counts}.")
     return more
+
+
+def _sharing(book: Ledger) -> list[str]:
+    """The tables that share the population's budget, also those that only other studies declare."""
+    scopes = sorted({one.scope for one in book.registrations(without=ANALYST) if not RENEWED.fullmatch(one.scope)})
+    found = [book.balance(scope) for scope in scopes if scope in book]
+    return [one.scope for one in found if not one.closed and one.parent and one.parent.scope == POPULATION]

@@ -21,7 +21,7 @@ LASTS = timedelta(hours=12)
 EACH = 50
 """The most sessions of one token or password; whoever begins another ends the oldest."""
 
-_TABLE = "name TEXT PRIMARY KEY, parent TEXT NOT NULL, until TEXT NOT NULL"
+_TABLE = "name TEXT PRIMARY KEY, parent TEXT NOT NULL, until TEXT NOT NULL, latest TEXT NOT NULL"
 
 
 class Sessions:
@@ -38,13 +38,18 @@ class Sessions:
 
         Guarantee: the cookie is always new: one that somebody planted is worth nothing.
         """
-        since = max(now or datetime.now(UTC), ledger.time())  # also where a clock was ahead once
+        clock = now or datetime.now(UTC)
+        since = max(
+            clock, ledger.time()
+        )  # also where a clock was ahead once
         end = since + LASTS
         until = end if parent.expires is None else min(end, parent.expires)
         cookie = new_cookie()
         with self._file.writing() as rows:
-            rows.execute("DELETE FROM sessions WHERE until <= ? OR name = ?", (_text(since), digest(before)))
-            rows.execute("INSERT INTO sessions VALUES (?, ?, ?)", (digest(cookie), parent.token, _text(until)))
+            ended = (_text(since), _text(clock), digest(before))
+            rows.execute("DELETE FROM sessions WHERE until <= ? OR latest <= ? OR name = ?", ended)
+            made = (digest(cookie), parent.token, _text(until), _text(clock + LASTS))
+            rows.execute("INSERT INTO sessions VALUES (?, ?, ?, ?)", made)
             rows.execute(
                 "DELETE FROM sessions WHERE parent = ?1 AND name NOT IN "
                 "(SELECT name FROM sessions WHERE parent = ?1 ORDER BY until DESC, rowid DESC LIMIT ?2)",
@@ -57,12 +62,17 @@ class Sessions:
         if not cookie.isascii() or len(cookie) > LONGEST_TOKEN or not cookie.startswith(COOKIE_PREFIX):
             return None
         with self._file.reading() as rows:
-            found = rows.execute("SELECT parent, until FROM sessions WHERE name = ?", (digest(cookie),)).fetchone()
+            found = rows.execute(
+                "SELECT parent, until, latest FROM sessions WHERE name = ?", (digest(cookie),)
+            ).fetchone()
         if found is None:
             return None
-        time = now or ledger.time()  # which a clock that is set back does not go behind
+        clock = now or datetime.now(UTC)
+        time = max(clock, ledger.time())  # which a clock that is set back does not go behind
         parent = ledger.access(found[0])
-        if _text(time) >= found[1] or parent is None or not parent.open_at(time):
+        if _text(time) >= found[1] or _text(clock) >= found[2]:
+            return None
+        if parent is None or not parent.open_at(time):
             return None
         return Caller(parent.role, parent.who or None, parent.token, parent.login)
 
