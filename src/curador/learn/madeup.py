@@ -31,17 +31,24 @@ MOST_COLUMNS_TRIED = 512
 FEWEST_ROWS = 100
 """On fewer made-up rows nothing is tried: it would say nothing."""
 
-WORK = 1 << 33
-"""The most products that a trial takes."""
+WORK = 1 << 30
+"""The most products that a trial takes: some seconds."""
+
+A_DRAW = 40
+"""Products that take as long as drawing a number."""
 
 
-def tried_on(rows: int, each: float, steps: int = 1, columns: int = 1) -> int:
+def tried_on(rows: int, each: float, steps: int = 1, columns: int = 1, a_step: float = 0) -> int:
     """How many rows to make up where each takes so many products; none where that would be too few, or too long.
 
-    >>> tried_on(10_000, 100), tried_on(10_000, 10**7), tried_on(10_000, 10**8), tried_on(10_000, 1, steps=10**5)
-    (10000, 858, 0, 0)
+    ``a_step`` are those that each step takes however few the rows are.
+
+    >>> tried_on(10_000, 100), tried_on(10_000, 10**6), tried_on(10_000, 10**8), tried_on(10_000, 1, steps=10**5)
+    (10000, 1073, 0, 0)
+    >>> tried_on(10_000, 10**5, steps=10, a_step=10**7), tried_on(10_000, 100, steps=200, a_step=10**7)
+    (9737, 0)
     """
-    found = min(rows, MOST_ROWS, int(WORK // each))
+    found = min(rows, MOST_ROWS, int((WORK - steps * a_step) // each))
     long = steps > MOST_STEPS or columns > MOST_COLUMNS_TRIED
     return 0 if long or found < min(rows, FEWEST_ROWS) else found
 

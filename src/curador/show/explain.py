@@ -115,7 +115,7 @@ def note_text(note: Facts, language: str = "en") -> str:
     'Groups of few units are left out; which ones are shown is random.'
     """
     facts = {name: value for name, value in note.items() if name != "code"}
-    if note["code"] in ("joined", "joined-outer"):
+    if note["code"] in ("joined", "joined-outer", "joined-inside"):
         rows = [say("rows-of", language, n=n, table=table) for table, n in facts["rows"].items()]
         facts["rows"] = say("and", language).join(rows)
     if note["code"] == "rows-left-out":

@@ -85,7 +85,15 @@ def notes(release: Shown) -> tuple[str, ...]:
     return tuple(note_text(note, release.language) for note in release.remarks)
 
 
-CUT = ("rows-left-out", "joined", "joined-outer", "prepared-before-filter", "prepared-for-others")
+CUT = (
+    "rows-left-out",
+    "joined",
+    "joined-outer",
+    "joined-inside",
+    "public-join-once",
+    "prepared-before-filter",
+    "prepared-for-others",
+)
 """Notes on what was cut from units: no interval covers it."""
 
 WARNED = ("nothing-learned", "nothing-learned-in", "below-zero")

@@ -15,7 +15,7 @@ from curador.accounting.events import Event
 from curador.curator.curator import Curator
 from curador.curator.purchases.training import ReadRows, RecordColumn
 from curador.errors import InvalidParameter
-from curador.learn.madeup import ROWS, made_up, tried_on
+from curador.learn.madeup import A_DRAW, ROWS, made_up, tried_on
 from curador.learn.model import PrivateModel
 from curador.learn.rows.declared import Bounds, Keys
 from curador.learn.rows.design import Design
@@ -62,7 +62,9 @@ class CentresLearner:
         noise, rounds = f"{self.sums.noise.variance**0.5 / SCALE:.3g}", self.sums.rounds
         said: dict[str, Any] = {"code": "fit-centres", "clusters": self.wanted, "rounds": rounds, "noise": noise}
         width = self.encoding.width
-        number = tried_on(rows or ROWS, 2 * rounds * self.sums.classes * width, rounds, width)
+        classes = self.sums.classes
+        a_round = A_DRAW * classes * width + classes**3 * width / rounds  # and once, all of them become fewer
+        number = tried_on(rows or ROWS, 10 * rounds * classes * width, rounds, width, a_round)
         if not number:
             return [said]
         design, _ = made_up(self.encoding, number, 2)

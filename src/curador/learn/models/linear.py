@@ -18,7 +18,7 @@ from curador.errors import InvalidParameter
 from curador.learn.descent.sampled import COORDINATES, PoissonDescent, calibrated
 from curador.learn.descent.slopes import hinge_slopes, logistic_slopes, softmax_slopes
 from curador.learn.descent.whitened import HEAVIEST, Slopes, Whitened
-from curador.learn.madeup import ROWS, made_up, tried_on
+from curador.learn.madeup import A_DRAW, ROWS, made_up, tried_on
 from curador.learn.models.classifier import PrivateClassifier, in_order, require_numbers
 from curador.learn.pricing import mu_of
 from curador.learn.rows.declared import Bounds, Keys
@@ -87,7 +87,7 @@ class LinearLearner:
         number = rows or (settings.rows if isinstance(settings, PoissonDescent) else ROWS)
         way = "fit-whitened" if isinstance(settings, Whitened) else "fit-sgd"
         said = {"code": way, "steps": settings.steps, "columns": self.wide.width, "clip": f"{float(settings.clip):g}"}
-        number = tried_on(number, self._products, settings.steps, self.wide.width)
+        number = tried_on(number, self._products, settings.steps, self.wide.width, self._a_step)
         if not number:
             return [said]
         design, labels = made_up(self.encoding, number, len(self.classes))
@@ -101,6 +101,12 @@ class LinearLearner:
         seen = settings.steps if isinstance(settings, Whitened) else settings.steps * float(settings.sample_rate)
         moments = 2 * wide.width**2 if isinstance(settings, Whitened) else wide.width
         return moments + 10 * seen * (len(wide.features) + 1) * self.outputs
+
+    @property
+    def _a_step(self) -> float:
+        """About how many products a step takes besides: its noise, and where columns are whitened, their product."""
+        width = self.wide.width
+        return width * self.outputs * (A_DRAW + (width if isinstance(self.settings, Whitened) else 0))
 
     def plain(self) -> LinearLearner:
         """The same with next to no noise, for rows that are not private."""

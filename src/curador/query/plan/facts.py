@@ -169,6 +169,11 @@ def notes_of(plan: Plan) -> list[dict[str, Any]]:
     if joined := checked.rows.rows_joined_per_unit:
         outer = any(j.kind == "unit" and j.outer for j in question.joins)
         found.append({"code": "joined-outer" if outer else "joined", "rows": dict(joined)})
+    inside = dict(pair for joined in checked.rows.joined_inside for pair in joined.items())
+    if inside:
+        found.append({"code": "joined-inside", "rows": inside})
+    if checked.rows.single and any(join.kind == "public" for join in question.joins):
+        found.append({"code": "public-join-once"})
     if plan.prepared is not None and question.where is not None:
         found.append({"code": "prepared-before-filter"})
     elif plan.prepared is not None and not plan.prepared.alike(checked):

@@ -39,9 +39,7 @@ class Sessions:
         Guarantee: the cookie is always new: one that somebody planted is worth nothing.
         """
         clock = now or datetime.now(UTC)
-        since = max(
-            clock, ledger.time()
-        )  # also where a clock was ahead once
+        since = max(clock, ledger.time())  # also where a clock was ahead once
         end = since + LASTS
         until = end if parent.expires is None else min(end, parent.expires)
         cookie = new_cookie()

@@ -207,6 +207,9 @@ TEXTS = {
     "joined-outer": "Of each unit at most {rows} are joined, chosen before the join. A unit with more loses pairs of rows that "
     "match, so counts and sums of joined rows are too small; by how much is not known without paying for it. A row that "
     "is kept may lose its match, and then counts as one that has none.",
+    "joined-inside": "Inside the query, at most {rows} of each unit are joined, chosen before the join: what it counts or adds up "
+    "of a unit with more is too small, and a condition on it may miss that unit.",
+    "public-join-once": "Where several rows of the public table match, one of them stands beside the row: the first by its columns.",
     "rows-of": "{n} rows of {table!r}",
     "and": " and ",
     "prepared-before-filter": "The rows of each unit were chosen when the table was prepared, before the filter: rows that the "

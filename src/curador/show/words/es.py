@@ -207,6 +207,9 @@ TEXTS = {
     "joined-outer": "De cada unidad se unen como mucho {rows}, elegidas antes de la unión. Una unidad con más pierde pares de "
     "filas que coinciden, así que conteos y sumas de filas unidas quedan cortos; cuánto no se sabe sin pagar por ello. "
     "Una fila conservada puede perder su pareja, y cuenta entonces como si no tuviera.",
+    "joined-inside": "Dentro de la consulta se unen como mucho {rows} de cada unidad, elegidas antes de la unión: lo que cuenta "
+    "o suma de una unidad con más queda corto, y una condición sobre ello puede pasarla por alto.",
+    "public-join-once": "Donde coinciden varias filas de la tabla pública, una sola queda junto a la fila: la primera por sus columnas.",
     "rows-of": "{n} filas de {table!r}",
     "and": " y ",
     "prepared-before-filter": "Las filas de cada unidad se eligieron al preparar la tabla, antes del filtro: las que el filtro "

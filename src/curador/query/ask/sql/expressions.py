@@ -25,7 +25,7 @@ OUR_AGGREGATES = ("MEAN", "TOP_K", "HISTOGRAM", "BOUNDS")
 @dataclass(frozen=True)
 class Reader:
     """Reads expressions of one text; ``column`` resolves a name, ``aggregate`` reads an aggregate, ``among`` a query
-    after IN.
+    after IN, and IS NULL of a column.
 
     Without ``aggregate``, as in WHERE, an aggregate is refused; so is a query without ``among``.  ``ours`` reads what
     only answers know, or gives None.
@@ -239,7 +239,7 @@ def _is(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
         refuse(
             node, r.text, "IS tests for NULL, TRUE and FALSE only.", "Write IS NULL, or = for a value.", code="sql-is"
         )
-    return ex.IsNull(what)
+    return ex.IsNull(what) if r.among is None or not isinstance(what, ex.Name) else r.among(node)
 
 
 @_rule(exp.Not)

@@ -11,7 +11,7 @@ from curador.query.ask.sql.relation import Relation
 from curador.query.ask.sql.text import name_of, only, plain_column, refuse
 from curador.query.ask.typed import is_unit
 from curador.query.language import expressions as ex
-from curador.query.language.rows import BesideUnit, Join, PerUnit
+from curador.query.language.rows import BesideUnit, Join, OfUnit, PerUnit
 from curador.query.tables.table import Table
 
 _SIDES = ("", "INNER"), ("", ""), ("LEFT", ""), ("LEFT", "OUTER"), ("RIGHT", ""), ("RIGHT", "OUTER")
@@ -110,7 +110,8 @@ def _beside(
     (own, id), shown = pairs[0], theirs
     where = left.where
     if not outer:  # whoever has no row there is left out, and the two ids are one
-        where = ex.all_of(*filter(None, (where, ex.Not(ex.IsNull(id)))))
+        there = BesideUnit("beside", operand=OfUnit("rows"), rows=right.rows)  # an id that is no number here is NULL
+        where = ex.all_of(*filter(None, (where, ex.Not(ex.IsNull(there)))))
         shown = {a: {c: own if e == id else e for c, e in columns.items()} for a, columns in theirs.items()}
     merged = {id} if node.args.get("using") or node.args.get("method") else set()
     columns = {**left.columns, **shown}

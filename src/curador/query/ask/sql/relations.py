@@ -16,7 +16,7 @@ from curador.query.ask.sql.relation import Relation, matching, named_item
 from curador.query.ask.sql.text import name_of, only, place, refuse
 from curador.query.ask.typed import is_unit
 from curador.query.language import expressions as ex
-from curador.query.language.rows import InUnits, OfParts, RowSet, UnionAll, unit_column
+from curador.query.language.rows import BesideUnit, InUnits, OfParts, RowSet, UnionAll, unit_column
 from curador.query.tables.names import MOST_NAMED, distinct, identifier, suggestion
 from curador.query.tables.table import Table
 
@@ -215,6 +215,8 @@ def _own_id(e: ex.Expr, relation: Relation, tables: Mapping[str, Table]) -> ex.E
 
 def _among(relation: Relation, node: exp.Expr, tables: Mapping[str, Table], named: Mapping[str, Relation]) -> ex.Expr:
     """``id IN (SELECT id FROM …)``: whether the unit of a row has rows in a query over tables of the same unit."""
+    if type(node) is exp.Is:
+        return _is_null(relation.reader().read(node.this), relation, tables)
     text, query = relation.text, node.args["query"]
     only(node, text, "this", "query")
     only(query, text, "this")
@@ -234,6 +236,17 @@ def _among(relation: Relation, node: exp.Expr, tables: Mapping[str, Table], name
             "Write id IN (SELECT id FROM …), or join a public table.",
         )
     return InUnits("in", rows=found.rows)
+
+
+def _is_null(e: ex.Expr, relation: Relation, tables: Mapping[str, Table]) -> ex.Expr:
+    """``e IS NULL``; of an id, whether the unit has no row there: as a number it may be too large to be read."""
+    if is_unit(e, relation.rows, tables):
+        return ex.Literal(False)  # rows of nobody are nowhere
+    if isinstance(e, BesideUnit) and e.operand is not None and is_unit(e.operand, e.own, tables):
+        return ex.Not(InUnits("in", rows=e.own))
+    by_id = [join.table for join in relation.joins if join.kind == "unit" and join.outer and len(join.on) == 1]
+    found = [table for table in by_id if e == ex.Name(tables[table].unit.id or "", table)]
+    return ex.Not(InUnits("in", rows=RowSet(found[0]))) if found else ex.IsNull(e)
 
 
 def _selected(

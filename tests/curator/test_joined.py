@@ -1,0 +1,81 @@
+"""Joins of people: ids of every size are found, and what a join leaves out is said."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from curador.curator.curator import Curator
+from curador.privacy import ApproxDP
+from curador.query.tables.sources import Frame
+from curador.query.tables.table import Table
+
+IDS = [-(2**63), -(2**62) - 1, -5, 0, 7, 2**62 + 1, 2**63 - 1]
+X: dict[str, Any] = {"type": "integer", "bounds": [0, 9]}
+
+
+@pytest.fixture
+def hashed() -> Curator:
+    """Two rows of each of seven people, and a row beside of the first five; ids as 64-bit hashes are."""
+    t = pa.table({"id": pa.array([i for i in IDS for _ in range(2)], pa.int64()), "x": [1] * 14})
+    b = pa.table({"id": pa.array(IDS[:5], pa.int64()), "y": [2] * 5})
+    own = {"unit": "id", "contribution": (1, 5)}
+    tables = {n: Table(Frame(d), columns={"id": "integer", v: X}, **own) for n, d, v in (("t", t, "x"), ("b", b, "y"))}
+    return Curator(tables, budget=ApproxDP(10**6, "1e-3"))
+
+
+def told(curator: Curator, sql: str) -> tuple[int, set[str]]:
+    found = curator.sql(sql, epsilon=10**4, because="a test", override=True)
+    return int(str(found.value)), {note["code"] for note in found.remarks}
+
+
+@pytest.mark.parametrize(
+    ("sql", "n"),
+    [
+        ("SELECT COUNT(*) AS n FROM t JOIN b ON t.id = b.id", 10),
+        ("SELECT COUNT(*) AS n FROM t JOIN (SELECT id, SUM(y) AS s FROM b GROUP BY id) o ON t.id = o.id", 10),
+        (
+            "SELECT COUNT(*) AS n FROM (SELECT id, SUM(x) AS s FROM t GROUP BY id) a "
+            "JOIN (SELECT id, SUM(y) AS s FROM b GROUP BY id) o USING (id)",
+            5,
+        ),
+        (
+            "SELECT COUNT(*) AS n FROM t LEFT JOIN (SELECT id, SUM(y) AS s FROM b GROUP BY id) o ON t.id = o.id "
+            "WHERE o.id IS NULL",
+            4,
+        ),
+        ("SELECT COUNT(*) AS n FROM t LEFT JOIN b ON t.id = b.id WHERE b.id IS NULL", 4),
+        ("SELECT COUNT(*) AS n FROM t LEFT JOIN b ON t.id = b.id WHERE b.id IS NOT NULL", 10),
+        ("SELECT COUNT(*) AS n FROM t LEFT JOIN b ON t.id = b.id AND t.x = b.y WHERE b.id IS NULL", 14),
+        ("SELECT COUNT(*) AS n FROM t WHERE id IS NOT NULL", 14),
+    ],
+)
+def test_people_are_found_whatever_their_ids_are(hashed: Curator, sql: str, n: int) -> None:
+    assert told(hashed, sql)[0] == n
+
+
+def test_a_public_table_whose_keys_repeat_is_joined_once_and_said_so() -> None:
+    t, p = (
+        pa.table({"k": ["a", "b", "b", "c"], "id": [1, 2, 3, 4]}),
+        pa.table({"k": ["a", "b", "b"], "size": [3, 5, 9]}),
+    )
+    columns: dict[str, Any] = {"k": "text", "id": "integer"}
+    for own, n in (({}, 3), ({"unit": "id", "contribution": (1, 5)}, 5)):
+        public = Table(Frame(p), columns={"k": "text", "size": X}, public=True)
+        curator = Curator({"t": Table(Frame(t), columns=columns, **own), "p": public}, budget=ApproxDP(10**6, "1e-3"))
+        counted, notes = told(curator, "SELECT COUNT(*) AS n FROM t JOIN p ON t.k = p.k")
+        assert counted == n
+        assert ("public-join-once" in notes) == (n == 3)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT SUM(LEAST(n, 9)) AS s FROM (SELECT t.id, COUNT(*) AS n FROM t JOIN b ON t.id = b.id GROUP BY t.id) u",
+        "SELECT COUNT(*) AS s FROM t WHERE id IN (SELECT t.id FROM t JOIN b ON t.id = b.id GROUP BY t.id)",
+    ],
+)
+def test_a_join_inside_a_query_says_what_it_leaves_out(hashed: Curator, sql: str) -> None:
+    assert "joined-inside" in told(hashed, sql)[1]
