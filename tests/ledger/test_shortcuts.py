@@ -74,7 +74,7 @@ def test_changes_are_added_as_their_entries_would_be() -> None:
     whole = changed(entries)
     assert whole.paid == {"people": (7,), "ana": (28, 9)}
     for cut in range(len(entries) + 1):
-        assert added(changed(entries[:cut]), changed(entries[cut:])) == whole
+        assert added([changed(entries[:cut]), changed(entries[cut:])]) == whole
 
 
 def test_lines_made_of_parts_are_canonical() -> None:
