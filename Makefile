@@ -15,6 +15,9 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
+# Many tests start processes: without bytecode each would compile all that it imports.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo install lint types data docs figures test test-slow fuzz audit bench constraints clean
 
 demo: install

@@ -223,3 +223,20 @@ def test_shown_numbers() -> None:
         *("0", "1", "0.1", "0.121263", "1e-06", "1e+22", "inf")
     ]
     assert [shown_down(x) for x in (0.1212625, "2/3", -0.1212625)] == ["0.121262", "0.666666", "-0.121263"]
+
+
+@pytest.mark.parametrize(
+    "text", ["1e1_001", "1e3_000_000_000", "1_0", "1/1_0", "1e+1001", "1e99999", "٣", "1 0", "", "e5"]
+)
+def test_numbers_are_refused_before_they_are_made_however_they_are_written(text: str) -> None:
+    """An exponent of ten digits takes a process all its time, and then its memory."""
+    with pytest.raises(InvalidParameter):
+        rational(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [(" 1. ", 1), (".5", Fraction(1, 2)), ("-3/6", Fraction(-1, 2)), ("1e0003", 1000), ("1E-2", Fraction(1, 100))],
+)
+def test_numbers_are_read_as_people_write_them(text: str, number: Fraction) -> None:
+    assert rational(text) == number

@@ -65,6 +65,15 @@ def has_ended(name: str) -> bool:
         return False
 
 
+def runs(name: str) -> bool:
+    """Whether a process runs on this machine, for certain.
+
+    >>> runs(process_name()), runs("another machine:1:1")
+    (True, False)
+    """
+    return name.partition(":")[0] == process_name().partition(":")[0] and not has_ended(name)
+
+
 def _machine() -> str:
     """This machine since it was started, and the set of process numbers that this process sees (a container's)."""
     with open("/proc/sys/kernel/random/boot_id") as file:

@@ -38,7 +38,7 @@ def rational(x: object, name: str = "number") -> Fraction:
     if isinstance(x, Rational):  # int, Fraction, numpy integers
         return _of_bounded_size(Fraction(int(x.numerator), int(x.denominator)), name)
     try:
-        if isinstance(x, str | Decimal) and not _too_long(str(x)):
+        if isinstance(x, str | Decimal) and _is_legible(str(x)):
             return _of_bounded_size(Fraction(x), name)
         if isinstance(x, Real):  # float and numpy floats of any width
             return Fraction(str(x))
@@ -52,10 +52,14 @@ def rational(x: object, name: str = "number") -> Fraction:
     )
 
 
-def _too_long(text: str) -> bool:
-    # "1e999999999" is short as text, but its integer would fill the memory.
-    exponent = re.search(r"[eE][+-]?0*(\d+)\s*$", text)
-    return len(text) > LONGEST or (exponent is not None and (len(exponent[1]) > 4 or int(exponent[1]) > LONGEST))
+_WRITTEN = re.compile(r"\s*[+-]?(?:[0-9]+/[0-9]+|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?0*([0-9]{1,4}))?)\s*")
+"""A number as people and programs write it.  Python also reads 1_000, where a limit on an exponent is easily missed."""
+
+
+def _is_legible(text: str) -> bool:
+    """Whether it is a number and not too long: "1e999999999" is short as text, but would fill the memory."""
+    found = _WRITTEN.fullmatch(text) if len(text) <= LONGEST else None
+    return found is not None and int(found[1] or 0) <= LONGEST
 
 
 def _of_bounded_size(x: Fraction, name: str) -> Fraction:

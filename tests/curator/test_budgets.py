@@ -16,6 +16,7 @@ from curador.accounting.events import PureLoss
 from curador.curator.curator import Curator
 from curador.curator.study.file import Analyst
 from curador.errors import BudgetExceeded, CuradorError, InvalidParameter, NotPromised, QuestionRefused
+from curador.ledger.opening import open_ledger
 from curador.ledger.stores.memory import MemoryLedger
 from curador.privacy import ApproxDP, PureDP
 from curador.query.aggregates.counts import count
@@ -412,3 +413,17 @@ def test_a_question_that_needs_delta_meets_one_fix_that_works(tmp_path: Path) ->
         again = Curator(study)
         assert again.budget().budget == ApproxDP(1, 1e-6)
         again.close()
+
+
+def test_tables_that_only_others_declare_are_raised_with_the_population(tmp_path: Path) -> None:
+    """Else their own budgets, which are never below it, end what the population could still pay."""
+    for name in "ab":
+        (tmp_path / f"{name}.csv").write_text("x\n" + "1\n" * 100)
+    tables = {n: Table(str(tmp_path / f"{n}.csv"), columns={"x": {"type": "integer", "bounds": [0, 1]}}) for n in "ab"}
+    ledger = open_ledger(tmp_path / "l.db")
+    one = Curator({"a": tables["a"]}, PureDP(1), ledger=ledger)
+    two = Curator(tables, PureDP(1), ledger=ledger)
+    two.ask("SELECT COUNT(*) AS n FROM b", epsilon=1)
+    one.grant("population", epsilon=2, because="more")
+    two.ask("SELECT COUNT(*) AS n FROM b WHERE x = 1", epsilon=1)
+    assert [two.budget(name).budget for name in ("population", "a", "b")] == [PureDP(3)] * 3

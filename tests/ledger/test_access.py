@@ -107,3 +107,26 @@ def test_a_restored_copy_revives_no_token(tmp_path: Path) -> None:
     assert {one.token: one.ended for one in restored.accesses()} == {TOKEN: True, OTHER: False}
     restored.verify()
     restored.close()
+
+
+def test_a_copy_that_is_restored_without_its_anchor_revives_no_token(tmp_path: Path) -> None:
+    """Nobody knows which were ended since: all are."""
+    file, keep = tmp_path / "study.ledger", tmp_path / "keep"
+    ledger = open_ledger(file, keep=keep)
+    ledger.open("people", PureDP(1))
+    ledger.give_access(Access(TOKEN, "curator"))
+    ledger.give_access(Access(OTHER, "auditor"))
+    ledger.end_access(OTHER)
+    ledger.close()
+    before = file.read_bytes()
+    ledger = open_ledger(file, keep=keep)
+    ledger.end_access(TOKEN, because="dismissed")
+    ledger.close()
+    (keep / "anchor").unlink()
+    file.write_bytes(before)
+    restored = restore_ledger(file, because="the disk broke", keep=keep)
+    assert {one.token: one.ended for one in restored.accesses()} == {TOKEN: True, OTHER: True}
+    third = restored.give_access(Access("ef" * 32, "curator"))  # who restores may let somebody in again, to read
+    assert not third.ended
+    restored.verify()
+    restored.close()

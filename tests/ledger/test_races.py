@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from curador.accounting.events import PureLoss
-from curador.errors import BudgetExceeded, CuradorError
+from curador.errors import BudgetExceeded, CuradorError, LedgerBroken
 from curador.ledger.opening import open_ledger
 from curador.ledger.stores.file_queue import FileQueue
 from curador.ledger.stores.group_commit import GroupCommit, Job
@@ -270,3 +270,54 @@ def test_an_interrupt_is_the_leaders_alone() -> None:
     for thread in threads:
         thread.join()
     assert sorted(e.__name__ for e in seen) == ["KeyboardInterrupt", "LedgerFailed", "LedgerFailed"]
+
+
+# ---- one file, opened twice by a process -----------------------------------------------------------------------------
+
+
+def leaves(address: Path) -> tuple[int, int, Path]:
+    """A child that opens a ledger and closes it when told to, as a command does; its pipe, and the index of the log."""
+    reading, writing = os.pipe()
+
+    def work() -> None:
+        os.read(reading, 1)
+        open_ledger(address).close()
+
+    return forked(work), writing, address.with_name(address.name + "-shm")
+
+
+def test_a_process_that_opens_a_ledger_twice_keeps_its_locks(quick: Path) -> None:
+    """Else another that leaves takes itself for the last one, and removes the log under this one."""
+    pid, tell, index = leaves(quick / "x.db")
+    first = open_ledger(quick / "x.db")
+    first.open("people", PureDP(1))
+    second = open_ledger(quick / "x.db")
+    number = index.stat().st_ino
+    os.write(tell, b"x")
+    assert os.waitpid(pid, 0)[1] == 0
+    assert index.stat().st_ino == number
+    for ledger in (first, second):
+        ledger.settle(ledger.reserve("people", THOUSANDTH).id, b"x")
+        ledger.close()
+    again = open_ledger(quick / "x.db")
+    assert again.balance("people").state.spent == (2 * 10**9,)
+    again.verify()
+
+
+def test_nothing_is_written_once_the_log_was_removed(quick: Path) -> None:
+    """Whatever else opens and closes the file in this process drops SQLite's locks, as by making a copy."""
+    pid, tell, index = leaves(quick / "x.db")
+    ledger = open_ledger(quick / "x.db")
+    ledger.open("people", PureDP(1))
+    (quick / "x.db").read_bytes()
+    os.write(tell, b"x")
+    assert os.waitpid(pid, 0)[1] == 0
+    assert not index.exists()
+    with pytest.raises(LedgerBroken) as found:
+        ledger.reserve("people", THOUSANDTH)
+    assert found.value.code == "ledger-log-removed"
+    ledger.close()
+    again = open_ledger(quick / "x.db")
+    again.settle(again.reserve("people", THOUSANDTH).id, b"x")
+    assert again.balance("people").state.spent == (10**9,)
+    again.verify()

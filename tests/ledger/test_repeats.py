@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
@@ -10,7 +12,7 @@ from curador.accounting.events import PureLoss
 from curador.errors import BudgetExceeded, InvalidParameter
 from curador.ledger.book import Book
 from curador.ledger.contract import Charge
-from curador.ledger.stores.rows import ENTRY
+from curador.ledger.stores.rows import ENTRY, Rows
 from curador.privacy import PureDP
 from tests.ledger.conftest import Opener
 
@@ -219,3 +221,34 @@ def test_an_answer_is_kept_once(ledger: Book) -> None:
     with pytest.raises(InvalidParameter, match="already"):
         ledger.settle(charge.id, b"2")
     assert ledger.answer(charge.id) == b"1"
+
+
+def test_no_transaction_reads_past_its_own_rows(ledger: Book, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would wait for itself where another process has written the file, and keep all others out for ever."""
+    store, inside = ledger._store, [False]
+    time, read = ledger._time, store.read
+
+    def begun(rows: Rows) -> str:
+        inside[0] = True
+        ledger._forget_prices()  # as by another thread's grant, in this very moment
+        return time(rows)
+
+    def looked(*given: Any, **more: Any) -> Any:
+        assert not inside[0]
+        return read(*given, **more)
+
+    def watched(transaction: Callable[[Rows], Any], *more: Any) -> Any:
+        try:
+            return write(transaction, *more)
+        finally:
+            inside[0] = False
+
+    write = store.write
+    for name, by in (("write", watched), ("read", looked)):
+        monkeypatch.setattr(store, name, by)
+    monkeypatch.setattr(ledger, "_time", begun)
+    assert ask(ledger, "ana") == ask(ledger, "ana") == ask(ledger, "bea")
+    ledger.reserve("visits", TENTH, fingerprint="long", owner="me")
+    with pytest.raises(InvalidParameter) as found:
+        ledger.reserve("visits", TENTH, fingerprint="long", receiver="eva", owner="you")
+    assert found.value.code == "being-answered"

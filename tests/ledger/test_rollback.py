@@ -214,7 +214,7 @@ except LedgerBroken as error:
 
 
 def test_a_write_ahead_log_removed_under_a_service(quick: Path) -> None:
-    """The service goes on writing to a file without a name; whoever comes later sees only what was in the database."""
+    """It would write to a file without a name, and sells nothing more; whoever comes later sees only the database."""
     file = quick / "x.db"
     first = open_ledger(file)
     first.open("people", PureDP(1))
@@ -227,7 +227,9 @@ def test_a_write_ahead_log_removed_under_a_service(quick: Path) -> None:
         Path(f"{file}{ending}").unlink()
     late = subprocess.run([sys.executable, "-c", LATECOMER, file], capture_output=True, text=True, check=True)
     assert late.stdout == "ledger-behind-anchor\n"
-    buy(first)
+    with pytest.raises(LedgerBroken) as found:
+        buy(first)
+    assert found.value.code == "ledger-log-removed"
     first.close()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import UTC, datetime
 from types import MappingProxyType
@@ -204,18 +204,29 @@ class Scopes(TableScopes):
         because: str = "",
         group: str | None = None,
         expires: datetime | None = None,
+        seen: Sequence[int] | None = None,
     ) -> Balance:
-        """Raise a budget, or give an analyst one.  Where tables share the population's, theirs are raised before it."""
+        """Raise a budget, or give an analyst one.  Where tables share the population's, theirs are raised before it.
+
+        ``seen`` is the ceiling that it was decided on, empty for none: refused where it is another one by now.
+        """
         scope = self.named(name)
         name = name if name in self._private else normal(name)
         if expires is not None and expires <= datetime.now(UTC):
             raise InvalidParameter(
-                "This budget would have ended already.", fix="Let it end on a later day.", code="ends-in-the-past ||"
+                "This budget would have ended already.", fix="Let it end on a later day.", code="ends-in-the-past"
             )
         if scope not in self.ledger:
             if isinstance(more, ApproxDP) and not more.epsilon:
                 raise InvalidParameter(f"{name!r} has no budget yet, and a delta alone is none.", fix="Grant epsilon.")
             return self.analyst(name, more, group, expires, because)
+        if seen is not None and not seen:
+            raise InvalidParameter(
+                f"{name!r} has a budget already.",
+                fix="Look at it, and raise it.",
+                code="analyst-exists",
+                facts={"name": name},
+            )
         if group is not None or expires is not None:
             raise InvalidParameter(
                 f"{name!r} has a budget already, whose group and end stay as they are.",
@@ -227,8 +238,20 @@ class Scopes(TableScopes):
             raise InvalidParameter(f"{name!r} shares the budget of all tables.", fix=f"Raise {POPULATION!r}.")
         if self._tied(name) is not None and self._retired(scope):
             return self._anew(name, scope, more, because)
-        raised = [*(sharing if scope == POPULATION else ()), scope]
-        return self.ledger.at_once(lambda book: [book.grant(s, more, because=because) for s in raised][-1])
+
+        def raise_all(book: Ledger) -> Balance:
+            if seen is not None and book.balance(scope).state.ceiling != tuple(seen):
+                raise InvalidParameter(
+                    f"The budget of {name!r} was changed since it was looked at.",
+                    fix="Look at it again before you raise it.",
+                    code="raised-since",
+                    facts={"name": name},
+                )
+            for below in _sharing(book) if scope == POPULATION else ():
+                book.grant(below, more, because=because)
+            return book.grant(scope, more, because=because)
+
+        return self.ledger.at_once(raise_all)
 
     def named(self, name: str) -> str:
         """The scope of a table, an analyst or a group as it stands now; any other scope by its own name."""
@@ -275,3 +298,10 @@ def _alike(more: Guarantee, budget: Guarantee, name: str) -> Guarantee:
         counts = " and ".join(f.name for f in fields(budget))  # type: ignore[arg-type]
         raise InvalidParameter(f"The budget of {name!r} counts {counts}.", fix=f"Grant {counts}.")
     return more
+
+
+def _sharing(book: Ledger) -> list[str]:
+    """The tables that share the population's budget, also those that only other studies declare."""
+    scopes = sorted({one.scope for one in book.registrations(without=ANALYST) if not RENEWED.fullmatch(one.scope)})
+    found = [book.balance(scope) for scope in scopes if scope in book]
+    return [one.scope for one in found if not one.closed and one.parent and one.parent.scope == POPULATION]

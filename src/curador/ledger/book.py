@@ -206,6 +206,7 @@ class Book(Registry, AccessList):
             name_of(fingerprint, "fingerprint")
         named = (scopes,) if isinstance(scopes, str) else tuple(scopes)
         path = self._path(named if receiver is None else (*named, receiver))
+        owing = () if receiver is None else self._path(receiver)  # here: a transaction that reads waits for itself
         try:
             terms = self._prices.terms(path, event, guarantee)
         except NotPromised:  # another process may have given a budget a delta since
@@ -222,9 +223,9 @@ class Book(Registry, AccessList):
             answered = past.answered_charge(rows, key, fingerprint)
             if answered is not None:
                 asked, own = (key, fingerprint), noted if again is None else again
-                return self._repeat(rows, answered, event, costs, receiver, asked, own, at)
+                return self._repeat(rows, answered, event, costs, receiver, owing, asked, own, at)
             if owner is not None and (running := past.running(rows, fingerprint)) not in (None, ended):
-                for scope in () if receiver is None else self._path(receiver):
+                for scope in owing:
                     check(rows, scope, self._open_definition(rows, scope, at), costs[scope])
                 raise past.being_answered(rows, fingerprint, running)
             for scope in path:
@@ -246,6 +247,7 @@ class Book(Registry, AccessList):
         event: Event,
         costs: Mapping[str, Cost],
         receiver: str | None,
+        payers: Sequence[str],
         request: tuple[str | None, str | None],
         note: Mapping[str, object],
         at: str,
@@ -259,7 +261,7 @@ class Book(Registry, AccessList):
                 code="fingerprint-reused",
             )
         owing: list[str] = []
-        for scope in () if receiver is None else self._path(receiver):
+        for scope in payers:
             text = self._open_definition(rows, scope, at)
             if not past.has_paid(rows, self._key, scope, number):
                 check(rows, scope, text, costs[scope])

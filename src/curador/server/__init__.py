@@ -3,6 +3,7 @@
 Reading order:
 
 * requirement — refuses to load without FastAPI
+* small_file — what may be lost, beside the study
 * access — who a caller is
 * gate — limits, the clock, refusals, logs without data
 * jobs — work that takes longer than a request waits

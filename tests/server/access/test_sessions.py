@@ -34,6 +34,21 @@ def test_whoever_signs_in_is_in_also_where_a_clock_was_ahead(tmp_path: Path) -> 
     ledger.close()
 
 
+def test_a_session_ends_by_the_clock_also_where_the_ledger_is_ahead(tmp_path: Path) -> None:
+    """Else one entry of a clock that was a year ahead made cookies last a year."""
+    ahead = [timedelta(days=365)]
+    ledger = open_ledger(tmp_path / "x.db", clock=lambda: datetime.now(UTC) + ahead[0])
+    ledger.open("people", PureDP(1))
+    ahead[0] = timedelta()
+    sessions, start = Sessions(tmp_path / "sessions"), datetime.now(UTC)
+    cookie = sessions.begin(ledger, door(ledger), now=start)
+    assert sessions.visitor(ledger, cookie, now=start + LASTS / 2) is not None
+    assert sessions.visitor(ledger, cookie, now=start + LASTS) is None
+    sessions.begin(ledger, door(ledger), now=start + LASTS)
+    assert sum(sessions.open_at(start).values()) == 1  # the ended one is not kept
+    ledger.close()
+
+
 def test_sessions_leave_nothing_in_the_ledger_and_do_not_pile_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

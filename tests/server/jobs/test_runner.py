@@ -151,6 +151,39 @@ def test_a_file_of_jobs_of_another_version_is_begun_anew(tmp_path: Path) -> None
     assert job_records(tmp_path / "study.jobs", Settings()).all() == []
 
 
+def test_a_damaged_file_of_jobs_is_begun_anew(tmp_path: Path) -> None:
+    """As a power cut leaves it: nothing in it was synced."""
+    path = tmp_path / "study.jobs"
+    kept = job_records(path, Settings())
+    path.write_bytes(bytes(path.stat().st_size))
+    assert job_records(path, Settings()).all() == []
+    path.write_bytes(b"x" * 8192)
+    with pytest.raises(sqlite3.DatabaseError):  # for a server that runs: once
+        kept.all()
+    assert kept.all() == []
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_clock_that_is_set_forward_removes_no_job_that_runs(
+    kept: JobRecords, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runner, go = JobRunner(kept, TickClock(0.0), 1), threading.Event()
+
+    def hold(tell: Told) -> dict[str, Any]:
+        go.wait(60)
+        return {"n": 1}
+
+    first, second = (runner.take(ANA, "fit", {"n": n}, hold) for n in range(2))
+    real = time.time
+    monkeypatch.setattr(time, "time", lambda: real() + 3 * records.KEPT_FOR)
+    assert [one.id for one in kept.all()] == [first.id, second.id]
+    monkeypatch.setattr(time, "time", real)
+    go.set()
+    ended(runner)
+    runner.close()
+    assert [one.outcome for one in kept.all()] == [{"result": {"n": 1}}] * 2
+
+
 def test_a_job_is_its_callers_own(runner: JobRunner) -> None:
     job = runner.take(ANA, "fit", {}, nothing)
     for stranger in (BEA, Caller("auditor", None, "x")):

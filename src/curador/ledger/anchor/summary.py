@@ -204,7 +204,8 @@ def restored(copy: Rows, known: tuple[Head, Rows] | None, because: str, *, apart
     """
     if known is None:
         every = [*_closed(copy.scan(SCOPE)), (EVERYTHING, None, "", None, 1)]
-        return Restored(because, copy.head.charges, {"scope": every})
+        ended = [(*row[:-1], 1) for row in copy.scan(ACCESS) if not row[-1]]  # nobody knows which were ended since
+        return Restored(because, copy.head.charges, {"scope": every, **({"access": ended} if ended else {})})
     head, then = known
     merged = _Merged(copy, then, apart=apart)
     merged.scopes()

@@ -12,6 +12,7 @@ from threading import RLock
 from weakref import WeakMethod
 
 from curador.errors import CuradorError, LedgerBroken, LedgerFailed
+from curador.ledger.anchor.keep import create as create_file
 from curador.ledger.anchor.keep import sync_folder
 from curador.ledger.anchor.log import Anchor
 from curador.ledger.stores.file_queue import FileQueue
@@ -82,6 +83,9 @@ class SqliteStore(SqlStore):
     The file is written by checkpoints alone.  One that was copied over it leaves the log, with the newest entries, and
     the pages that the log does not hold are then the copy's, with older balances.  So wherever it was changed by others
     than this process, balances are compared with the anchor, on a connection that remembers no page.
+
+    Nothing in this process may open and close the file but SQLite: the system would drop SQLite's locks with it, and
+    another process that leaves would remove the log under this one.  Where that happened, nothing is written any more.
     """
 
     def __init__(self, path: Path, anchor: Anchor) -> None:
@@ -89,6 +93,7 @@ class SqliteStore(SqlStore):
         self._connections: dict[str, sqlite3.Connection] = {}
         self._queue = FileQueue(path.with_name(path.name + "-queue"))
         self._file: tuple[int, int] | None = None
+        self._index: tuple[int, int] | None = None  # of the log, in which the locks on it are
         self._stamps: dict[str, Stamp | None] = {}  # of the file when each connection was opened
         self._sound: Stamp | None = None  # of the file when it was compared last
         self._commits = 0
@@ -111,8 +116,10 @@ class SqliteStore(SqlStore):
             self._begin(database, genesis)
 
         with self._group.lead, self._translating:
-            # Its owner's alone, and so are the log and the index that SQLite makes beside it.
-            os.close(os.open(self._name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+            if (
+                not self.path.exists()
+            ):  # its owner's alone, and so are the log and the index that SQLite makes beside it
+                create_file(self.path, b"")
             self._in_write(create_unless_there, fresh=True)
             sync_folder(self.path.parent)
 
@@ -155,7 +162,24 @@ class SqliteStore(SqlStore):
                 if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
                     raise
                 raise _Busy(error) from None
+            self._require_index()
             return work(connection)
+
+    def _require_index(self) -> None:
+        """Refuse to write where the log's index was removed: others use another one, and do not see these locks."""
+        try:
+            found = os.stat(self._name + "-shm")
+            index = found.st_dev, found.st_ino
+        except FileNotFoundError:
+            index = None
+        self._index = self._index or index
+        if index is None or index != self._index:
+            raise LedgerBroken(
+                f"The log of the ledger {self.path.name} was removed while it was in use.",
+                fix="Close it all over this process, then open it again; let nothing but SQLite open its file.",
+                code="ledger-log-removed",
+                facts={"file": self.path.name},
+            )
 
     def _commit(self) -> None:
         self._connections["write"].execute("COMMIT")
@@ -276,9 +300,13 @@ class SqliteStore(SqlStore):
 
     def _disconnect(self) -> None:
         with self._reading_long:
-            while self._connections:
-                self._connections.popitem()[1].close()
+            self._drop_connections()
         self._queue.close()
+
+    def _drop_connections(self) -> None:
+        while self._connections:
+            self._connections.popitem()[1].close()
+        self._index = None  # the last one of all removes it
 
     # -- forks: SQLite counts its locks by process, so that no connection may be open when a process forks
 
@@ -289,8 +317,7 @@ class SqliteStore(SqlStore):
         while not self._reading_long.acquire(timeout=0.01):
             if "long" in self._connections:
                 self._connections["long"].interrupt()  # it begins anew afterwards
-        while self._connections:
-            self._connections.popitem()[1].close()
+        self._drop_connections()
 
     def _after_fork(self) -> None:
         """Release what this thread holds: less than all if it was interrupted above."""

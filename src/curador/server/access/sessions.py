@@ -7,17 +7,13 @@ Who a session is, and what it opens, is what the token or password that began it
 from __future__ import annotations
 
 import hmac
-import os
-import sqlite3
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from curador import Access, Ledger
-from curador.errors import InvalidParameter
 from curador.server.access.auth import COOKIE_PREFIX, LONGEST_TOKEN, Caller, digest, new_cookie
+from curador.server.small_file import SmallFile
 
 LASTS = timedelta(hours=12)
 """How long a session lasts, used or not."""
@@ -25,7 +21,7 @@ LASTS = timedelta(hours=12)
 EACH = 50
 """The most sessions of one token or password; whoever begins another ends the oldest."""
 
-_TABLE = "CREATE TABLE IF NOT EXISTS sessions (name TEXT PRIMARY KEY, parent TEXT NOT NULL, until TEXT NOT NULL)"
+_TABLE = "name TEXT PRIMARY KEY, parent TEXT NOT NULL, until TEXT NOT NULL, latest TEXT NOT NULL"
 
 
 class Sessions:
@@ -35,30 +31,25 @@ class Sessions:
     """
 
     def __init__(self, path: Path) -> None:
-        self._path = path
-        try:
-            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-        except OSError as error:
-            raise InvalidParameter(
-                f"The list of sessions, {path.name}, cannot be written: {error.strerror}.",
-                fix="Let the server write into the folder of the study.",
-                code="sessions-unwritable",
-            ) from None
-        with self._writing() as rows:
-            rows.execute(_TABLE)
+        self._file = SmallFile(path, "sessions", _TABLE, code="sessions-unwritable")
 
     def begin(self, ledger: Ledger, parent: Access, before: str = "", now: datetime | None = None) -> str:
         """A new session's cookie for whoever showed a token or a password; the session that was there before ends.
 
         Guarantee: the cookie is always new: one that somebody planted is worth nothing.
         """
-        since = max(now or datetime.now(UTC), ledger.time())  # also where a clock was ahead once
+        clock = now or datetime.now(UTC)
+        since = max(
+            clock, ledger.time()
+        )  # also where a clock was ahead once
         end = since + LASTS
         until = end if parent.expires is None else min(end, parent.expires)
         cookie = new_cookie()
-        with self._writing() as rows:
-            rows.execute("DELETE FROM sessions WHERE until <= ? OR name = ?", (_text(since), digest(before)))
-            rows.execute("INSERT INTO sessions VALUES (?, ?, ?)", (digest(cookie), parent.token, _text(until)))
+        with self._file.writing() as rows:
+            ended = (_text(since), _text(clock), digest(before))
+            rows.execute("DELETE FROM sessions WHERE until <= ? OR latest <= ? OR name = ?", ended)
+            made = (digest(cookie), parent.token, _text(until), _text(clock + LASTS))
+            rows.execute("INSERT INTO sessions VALUES (?, ?, ?, ?)", made)
             rows.execute(
                 "DELETE FROM sessions WHERE parent = ?1 AND name NOT IN "
                 "(SELECT name FROM sessions WHERE parent = ?1 ORDER BY until DESC, rowid DESC LIMIT ?2)",
@@ -70,40 +61,32 @@ class Sessions:
         """Who holds this cookie; None where the session, or what began it, has ended."""
         if not cookie.isascii() or len(cookie) > LONGEST_TOKEN or not cookie.startswith(COOKIE_PREFIX):
             return None
-        with self._reading() as rows:
-            found = rows.execute("SELECT parent, until FROM sessions WHERE name = ?", (digest(cookie),)).fetchone()
+        with self._file.reading() as rows:
+            found = rows.execute(
+                "SELECT parent, until, latest FROM sessions WHERE name = ?", (digest(cookie),)
+            ).fetchone()
         if found is None:
             return None
-        time = now or ledger.time()  # which a clock that is set back does not go behind
+        clock = now or datetime.now(UTC)
+        time = max(clock, ledger.time())  # which a clock that is set back does not go behind
         parent = ledger.access(found[0])
-        if _text(time) >= found[1] or parent is None or not parent.open_at(time):
+        if _text(time) >= found[1] or _text(clock) >= found[2]:
+            return None
+        if parent is None or not parent.open_at(time):
             return None
         return Caller(parent.role, parent.who or None, parent.token, parent.login)
 
     def finish(self, cookie: str) -> None:
         """End a session; nothing happens where there is none."""
-        with self._writing() as rows:
+        with self._file.writing() as rows:
             rows.execute("DELETE FROM sessions WHERE name = ?", (digest(cookie),))
 
     def open_at(self, now: datetime) -> Counter[str]:
         """How many sessions each token or password has begun that have not ended."""
-        with self._reading() as rows:
+        with self._file.reading() as rows:
             return Counter(
                 parent for (parent,) in rows.execute("SELECT parent FROM sessions WHERE until > ?", (_text(now),))
             )
-
-    @contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection]:
-        with closing(sqlite3.connect(self._path, timeout=30, isolation_level=None)) as rows:
-            yield rows
-
-    @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        with self._reading() as rows:
-            rows.execute("PRAGMA synchronous = OFF")  # whom a crash of the machine signs out signs in again
-            rows.execute("BEGIN IMMEDIATE")
-            yield rows
-            rows.execute("COMMIT")
 
 
 def _text(at: datetime) -> str:

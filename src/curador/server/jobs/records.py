@@ -7,19 +7,18 @@ finds it there.  So the file needs no backup, and a machine that never saw a job
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from curador.errors import InvalidParameter
-from curador.forks import has_ended, process_name
+from curador.forks import has_ended, process_name, runs
 from curador.server.gate.refusals import refused
+from curador.server.small_file import SmallFile
 
 UNFINISHED = ("waiting", "running")
 
@@ -29,11 +28,11 @@ KEPT_EACH = 50
 KEPT_FOR = 24 * 3600.0
 """Seconds for which a job that ended is remembered; one of a process that nothing is known of, too."""
 
-_TABLE = """
-CREATE TABLE IF NOT EXISTS jobs (
-    id TEXT PRIMARY KEY, owner TEXT NOT NULL, kind TEXT NOT NULL, key TEXT, asked TEXT NOT NULL, process TEXT NOT NULL,
-    made REAL NOT NULL, state TEXT NOT NULL, progress REAL, stage TEXT, leaves REAL, outcome TEXT
-)"""
+_TABLE = (
+    "id TEXT PRIMARY KEY, owner TEXT NOT NULL, kind TEXT NOT NULL, key TEXT, asked TEXT NOT NULL, "
+    "process TEXT NOT NULL, made REAL NOT NULL, state TEXT NOT NULL, progress REAL, "
+    "stage TEXT, leaves REAL, outcome TEXT"
+)
 _END = "UPDATE jobs SET state = 'done', progress = NULL, stage = NULL, outcome = ?, leaves = ? WHERE id = ?"
 _COLUMNS = "id, owner, kind, key, asked, process, made, state, progress, stage, leaves, outcome"
 
@@ -73,36 +72,15 @@ class JobRecords:
     """
 
     def __init__(self, path: Path, *, most: int, each: int, stopped: Mapping[str, Any]) -> None:
-        self._path, self._most, self._each, self._stopped = path, most, each, dict(stopped)
-        try:
-            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-        except OSError as error:
-            raise InvalidParameter(
-                f"The list of jobs, {path.name}, cannot be written: {error.strerror}.",
-                fix="Let the server write into the folder of the study.",
-                code="jobs-unwritable",
-            ) from None
-        with self._open() as rows:
-            known = [row[1] for row in rows.execute("PRAGMA table_info(jobs)")]
-            if known and known != _COLUMNS.split(", "):
-                rows.execute("DROP TABLE jobs")  # of another version: nothing in it is a source of truth
-            rows.execute(_TABLE)
-
-    @contextmanager
-    def _open(self) -> Iterator[sqlite3.Connection]:
-        """One transaction, alone in the file."""
-        with closing(sqlite3.connect(self._path, timeout=30, isolation_level=None)) as rows:
-            rows.execute("PRAGMA synchronous = OFF")  # what a crash of the machine loses was running, and is gone too
-            rows.execute("BEGIN IMMEDIATE")
-            yield rows
-            rows.execute("COMMIT")
+        self._most, self._each, self._stopped = most, each, dict(stopped)
+        self._file = SmallFile(path, "jobs", _TABLE, code="jobs-unwritable")
 
     def add(self, job: ServedJob) -> tuple[ServedJob, bool]:
         """Keep a new job; or the one that the same request under the same key made before, and False.
 
         Fails: refused where the key was another request's, or too much is unfinished.
         """
-        with self._open() as rows:
+        with self._file.writing() as rows:
             known, now = self._tidied(rows), time.time()
             if job.key is not None and (same := [o for o in known if (o.owner, o.key) == (job.owner, job.key)]):
                 if same[-1].asked != job.asked:
@@ -121,25 +99,25 @@ class JobRecords:
 
     def begin(self, id: str) -> bool:
         """Take a job that waits; False if it was cancelled."""
-        with self._open() as rows:
+        with self._file.writing() as rows:
             done = rows.execute("UPDATE jobs SET state = 'running' WHERE id = ? AND state = 'waiting'", (id,))
             return done.rowcount == 1
 
     def moved(self, id: str, progress: float | None, stage: str) -> None:
         """Note how far a job is: the stage it is in, and the part of that stage that is done, where it is known."""
-        with self._open() as rows:
+        with self._file.writing() as rows:
             said = (progress, stage, id)
             rows.execute("UPDATE jobs SET progress = ?, stage = ? WHERE id = ? AND state = 'running'", said)
 
     def end(self, id: str, outcome: Mapping[str, Any], leaves: float) -> None:
         """Note how a job ended."""
-        with self._open() as rows:
+        with self._file.writing() as rows:
             said = (json.dumps(dict(outcome)), leaves, id)
             rows.execute(_END, said)
 
     def cancel(self, id: str) -> bool:
         """End a job that has not begun; False if it has."""
-        with self._open() as rows:
+        with self._file.writing() as rows:
             done = rows.execute("UPDATE jobs SET state = 'cancelled' WHERE id = ? AND state = 'waiting'", (id,))
             return done.rowcount == 1
 
@@ -151,14 +129,16 @@ class JobRecords:
 
     def all(self) -> list[ServedJob]:
         """Every job that is remembered, oldest first."""
-        with self._open() as rows:
+        with self._file.writing() as rows:
             return self._tidied(rows)
 
     def _tidied(self, rows: sqlite3.Connection) -> list[ServedJob]:
         """All jobs, without the too old and the too many; those of a process that has ended have ended with it."""
         now = time.time()
-        rows.execute("DELETE FROM jobs WHERE made < ?", (now - KEPT_FOR,))
-        found = [_job(row) for row in rows.execute(f"SELECT {_COLUMNS} FROM jobs ORDER BY made, id")]
+        every = [_job(row) for row in rows.execute(f"SELECT {_COLUMNS} FROM jobs ORDER BY made, id")]
+        # One that runs here stays, however long it takes, and wherever the clock was set meanwhile.
+        found = [one for one in every if one.made >= now - KEPT_FOR or (one.state in UNFINISHED and runs(one.process))]
+        rows.executemany("DELETE FROM jobs WHERE id = ?", [(one.id,) for one in every if one not in found])
         left = Counter(one.owner for one in found)
         kept: list[ServedJob] = []
         for one in found:

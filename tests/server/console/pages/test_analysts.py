@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +11,11 @@ import pytest
 from playwright.sync_api import Browser
 
 from curador import ApproxDP, PureDP
+from curador.errors import InvalidParameter
 from curador.server.access.auth import digest
 from curador.server.console.budgets.shown import handle
 from tests.server.console.browsing import WIDTHS, screen, visitor
-from tests.server.served import Served, serving, write_study
+from tests.server.served import STUDY, Served, serving, write_study
 
 MATRIX: dict[tuple[str, str], tuple[set[str | None], dict[str, Any] | None]] = {
     ("GET", "/console/analysts"): ({"curator", "auditor"}, None),
@@ -127,6 +129,28 @@ def test_a_raise_that_is_sent_twice_raises_once(served: Served) -> None:
     assert (first.status_code, again.status_code) == (303, 422)
     assert "changed since" in again.text
     assert served.curator.budget("elena").budget == PureDP(1.5)
+
+
+def test_many_raises_at_once_raise_once_and_stop_nobody(tmp_path: Path) -> None:
+    """Those that waited for their turn had every thread of free requests, one of which the first needed."""
+    study = write_study(tmp_path, study=STUDY.replace('tick = "10ms"', 'tick = "10ms"\nthreads = 2'))
+    with serving(study, sign_ins=1000) as few:
+        few.curator.grant("elena", epsilon=1)
+        with visitor(few, "curator") as client, ThreadPoolExecutor(6) as pool:
+            (was,) = re.findall(r'name="was" value="([^"]+)"', client.get(page_of("elena")).text)
+            form = {"was": was, "kind": "approximate", "amount": "0.5", "because": "more"}
+            answers = pool.map(lambda _: client.post(f"{page_of('elena')}/raise", data=form).status_code, range(6))
+            assert sorted(answers)[0] == 303
+        assert few.curator.budget("elena").budget == PureDP(1.5)
+
+
+def test_an_analyst_who_came_meanwhile_is_not_raised(served: Served) -> None:
+    served.curator.grant("gala", epsilon=1)
+    for seen in ((), (-1,)):
+        with pytest.raises(InvalidParameter) as refused:
+            served.curator.grant("gala", epsilon=1, seen=seen)
+        assert refused.value.code == ("raised-since" if seen else "analyst-exists")
+    assert served.curator.budget("gala").budget == PureDP(1)
 
 
 def test_closing_needs_a_reason_and_a_tick(served: Served) -> None:

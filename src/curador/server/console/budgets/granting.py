@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 from fractions import Fraction
-from threading import Lock
 
 from curador import Balance, Curator
 from curador.curator.budgets import POPULATION
 from curador.curator.naming import LONGEST, normal
 from curador.errors import CuradorError, InvalidParameter
-from curador.server.access.auth import Caller
 from curador.server.access.passwords import signs_in
 from curador.server.bodies import GrantBody
 from curador.server.console.budgets.shown import loss, own_left
@@ -22,8 +20,6 @@ from curador.server.routes import people
 
 KINDS = ("epsilon", "approximate", "rho")
 """In what a new budget is counted."""
-
-_RAISING = Lock()
 
 
 def asked_for(balance: Balance) -> str:
@@ -36,7 +32,7 @@ def remembered(balance: Balance | None) -> str:
     return "" if balance is None else ",".join(map(str, balance.state.ceiling))
 
 
-async def granted(visit: Visit, caller: Caller, form: Filled, name: str, *, new: bool) -> None:
+async def granted(visit: Visit, form: Filled, name: str, *, new: bool) -> None:
     """Grant what a form says, if the budget is still what its page showed."""
     plain = {name: decimal(form[name], visit.language) for name in ("amount", "delta")}
     form = Filled({**form.values, **plain})
@@ -57,17 +53,24 @@ async def granted(visit: Visit, caller: Caller, form: Filled, name: str, *, new:
         expires=form["expires"],
     )
     refuse_past(form["expires"])
-    await visit.serving.work(_RAISING.acquire)
-    try:
+    price = {"epsilon": body.epsilon, "delta": body.delta, "rho": body.rho}
+    end, seen = people.end_of(body.expires), () if new else _ceiling(form["was"])
+
+    def grant() -> None:
+        curator = visit.serving.curator
         if new:
-            await visit.serving.work(lambda: _refuse_names(visit.serving.curator, name.strip(), form["group"]))
-        await visit.serving.work(lambda: _unchanged(visit.serving.curator, name, form["was"], new))
+            _refuse_names(curator, body.scope, form["group"])
         if more is not None:
-            unit = "rho" if kind == "rho" else "epsilon"
-            await visit.serving.work(lambda: _refuse_more_than_all(visit.serving.curator, name.strip(), more, unit))
-        await people.grant(body, visit.serving, caller)
-    finally:
-        _RAISING.release()
+            _refuse_more_than_all(curator, body.scope, more, "rho" if kind == "rho" else "epsilon")
+        curator.grant(body.scope, **price, because=body.because, group=body.group, expires=end, seen=seen)
+
+    await visit.serving.work(grant)
+
+
+def _ceiling(was: str) -> tuple[int, ...]:
+    """The budget that a form remembers; one that is none is not what any budget is."""
+    digits = was.split(",")
+    return tuple(map(int, digits)) if all(re.fullmatch(r"[0-9]{1,40}", one) for one in digits) else (-1,)
 
 
 def _checked(form: Filled, kind: str) -> Fraction | None:
@@ -121,20 +124,6 @@ def _refuse_more_than_all(curator: Curator, name: str, more: Fraction, unit: str
     has = loss(own_left(curator.ledger.balance(scope))) if scope in curator.ledger else 0.0
     if has + float(more) > loss(most) * (1 + 1e-12):
         raise _wrong("amount", "Less is left for all.", "Give less.", "more-than-all", remaining=most.to_json())
-
-
-def _unchanged(curator: Curator, name: str, was: str, new: bool) -> None:
-    """Refuse to give or raise a budget that is not what the page showed: the form was sent before, or is old."""
-    scope = curator.scopes.named(name)
-    now = curator.ledger.balance(scope) if scope in curator.ledger else None
-    if new and now is not None:
-        raise refused("This analyst has a budget already.", "Raise it on the analyst's page.", "analyst-exists")
-    if not new and remembered(now) != was:
-        raise refused(
-            "This budget was changed since the page was opened.",
-            "Look at it again before you raise it.",
-            "raised-since",
-        )
 
 
 def place(error: CuradorError, otherwise: str) -> str:

@@ -223,7 +223,7 @@ async def give_budget(visit: Visiting, caller: Holder) -> Response:
     form = await filled(visit.request)
     try:
         refuse_name(form["name"].strip())
-        await granted(visit, caller, form, form["name"], new=True)
+        await granted(visit, form, form["name"], new=True)
     except CuradorError as error:
         wrong, status = form.refused(place(error, "name"), error), status_of(error)
         return await visit.serving.work(lambda: _all(visit, caller, form=wrong, status=status))
@@ -240,7 +240,7 @@ async def raise_budget(handle: Handle, visit: Visiting, caller: Holder) -> Respo
     form = await filled(visit.request)
     found = await visit.serving.work(lambda: _named(visit, handle))
     try:
-        await granted(visit, caller, form, found.name, new=False)
+        await granted(visit, form, found.name, new=False)
     except CuradorError as error:
         wrong, status = form.refused(place(error, ""), error), status_of(error)
         return await visit.serving.work(lambda: _one(visit, caller, handle, status, raising=wrong))

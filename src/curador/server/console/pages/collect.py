@@ -207,7 +207,7 @@ def _whole(text: str) -> int | None:
     plain = text.strip().replace(",", "").replace(" ", "")
     if not plain:
         return None
-    if not plain.isascii() or not plain.isdecimal() or not 1 <= int(plain[:12]) <= 10**10:
+    if not plain.isascii() or not plain.isdecimal() or len(plain) > 11 or not 1 <= int(plain) <= 10**10:
         raise _wrong("users", "This is not a number of people.", "Write it in digits.")
     return int(plain)
 

@@ -1,0 +1,80 @@
+"""Small SQLite files beside the study, of which nothing is a source of truth: a damaged one is begun anew."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+
+from curador.errors import InvalidParameter
+
+_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+class SmallFile:
+    """One table in a file that the processes of a machine share.
+
+    Guarantee: only its owner may read it.  What a power cut leaves of it, and a table of another version, is removed.
+    Fails: InvalidParameter with the given code where it cannot be written.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     (Path(folder) / "x.names").write_bytes(bytes(4096))
+    ...     file = SmallFile(Path(folder) / "x.names", "names", "name TEXT PRIMARY KEY", code="names-unwritable")
+    ...     with file.writing() as rows:
+    ...         rows.execute("SELECT COUNT(*) FROM names").fetchone()
+    4096
+    (0,)
+    """
+
+    def __init__(self, path: Path, table: str, columns: str, *, code: str) -> None:
+        self._path, self._table = path, f"CREATE TABLE IF NOT EXISTS {table} ({columns})"
+        try:
+            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+        except OSError as error:
+            raise InvalidParameter(
+                f"The list of {table}, {path.name}, cannot be written: {error.strerror}.",
+                fix="Let the server write into the folder of the study.",
+                code=code,
+            ) from None
+        wanted = [column.split()[0] for column in columns.split(",")]
+        try:
+            self._begin(table, wanted)
+        except sqlite3.DatabaseError:  # removed where it is damaged; once more for all other reasons
+            self._begin(table, wanted)
+
+    def _begin(self, table: str, wanted: list[str]) -> None:
+        with self.writing() as rows:
+            known = [row[1] for row in rows.execute(f"PRAGMA table_info({table})")]
+            if known != wanted:
+                rows.execute(f"DROP TABLE {table}")
+                rows.execute(self._table)
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """The file, for one statement after the other."""
+        try:
+            with closing(sqlite3.connect(self._path, timeout=30, isolation_level=None)) as rows:
+                rows.execute(self._table)
+                yield rows
+        except sqlite3.DatabaseError as error:
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGED:
+                self._remove()
+            raise
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """One transaction, alone in the file."""
+        with self.reading() as rows:
+            rows.execute("PRAGMA synchronous = OFF")  # what a crash of the machine loses is gone with it, or done again
+            rows.execute("BEGIN IMMEDIATE")
+            yield rows
+            rows.execute("COMMIT")
+
+    def _remove(self) -> None:
+        for name in (f"{self._path}-journal", self._path):
+            with suppress(FileNotFoundError):
+                os.remove(name)
+        os.close(os.open(self._path, os.O_CREAT | os.O_RDWR, 0o600))
