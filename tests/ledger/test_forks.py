@@ -60,7 +60,7 @@ def test_a_fork_does_not_wait_for_a_long_read(opener: Opener) -> None:
     assert ledger.balance("people").state.spent == (10**9,)
     leave.set()
     thread.join()
-    assert seen in ([1], [3])
+    assert seen in ([1], [2], [3])  # before, between or after the two transactions of the child
     ledger.verify()
 
 

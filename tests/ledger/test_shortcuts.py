@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
@@ -26,7 +27,7 @@ from curador.ledger.entries import (
 )
 from curador.ledger.opening import open_ledger
 from curador.ledger.stores.rows import BALANCE, Head
-from curador.privacy import PureDP
+from curador.privacy import ApproxDP, PureDP
 from tests.ledger.workers import THOUSANDTH
 
 
@@ -74,7 +75,7 @@ def test_changes_are_added_as_their_entries_would_be() -> None:
     whole = changed(entries)
     assert whole.paid == {"people": (7,), "ana": (28, 9)}
     for cut in range(len(entries) + 1):
-        assert added(changed(entries[:cut]), changed(entries[cut:])) == whole
+        assert added([changed(entries[:cut]), changed(entries[cut:])]) == whole
 
 
 def test_lines_made_of_parts_are_canonical() -> None:
@@ -100,6 +101,24 @@ def test_lines_made_of_parts_are_canonical() -> None:
     for change, decisions in ((Change((), {}), []), (Change(((3, strange, settled),), paid), [(3, strange)])):
         body = {**anchors._header(Head(3, 2, b"mac", "now"), "5ea1", 90), "decisions": decisions}
         assert anchors._mark_text(Head(3, 2, b"mac", "now"), place, change) == plain({**body, "paid": change.paid})
+
+
+def test_a_charge_that_was_just_bought_is_the_one_that_is_read_back(quick: Path) -> None:
+    ledger = open_ledger(quick / "x.db")
+    ledger.open("people", ApproxDP(1, 1e-6))
+    ledger.open("ana", PureDP(1), parent="people")
+    plainly = ledger.reserve("people", THOUSANDTH)
+    noted = {"asked": {"": "how many"}, "text": "é"}
+    fully = ledger.reserve(
+        ["people"], THOUSANDTH, guarantee=PureDP(0.001), note=noted, key="k", fingerprint="f", receiver="ana"
+    )
+    for charge in (plainly, fully):
+        assert charge == ledger.charge(charge.id)
+        assert charge.entry == ledger.charge(charge.id).entry
+        assert type(charge.note) is MappingProxyType
+    assert fully.note == noted
+    assert fully.costs == ((10**9, 0), (10**9,))
+    ledger.close()
 
 
 def test_a_full_file_is_added_up_alike_with_and_without_memory(quick: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from itertools import chain
+from types import MappingProxyType
 
 from curador.accounting.events import Event, event_from_json
 from curador.accounting.filters import Filter
@@ -39,14 +40,15 @@ from curador.ledger.records import EMPTY, Balance, Charge, Charges, Decision, Re
 from curador.ledger.registry import Registry, refuse_other_data
 from curador.ledger.stores.one_transaction import Look, MustWrite, OneTransaction
 from curador.ledger.stores.rows import (
+    AFTER,
     ANSWER,
+    BEFORE,
     CHARGE,
     PAID,
     REQUEST,
     RESTORE,
     RUNNING,
     SCOPE,
-    AnchorNeed,
     LedgerStore,
     Rows,
     T,
@@ -198,9 +200,10 @@ class Book(Registry, AccessList):
     ) -> Charge:
         if key is not None and fingerprint is None:
             raise InvalidParameter("A key belongs to a question.", fix="Pass the question's fingerprint with it.")
-        for text, what in ((key, "key"), (fingerprint, "fingerprint")):
-            if text is not None:
-                name_of(text, what)
+        if key is not None:
+            name_of(key, "key")
+        if fingerprint is not None:
+            name_of(fingerprint, "fingerprint")
         named = (scopes,) if isinstance(scopes, str) else tuple(scopes)
         path = self._path(named if receiver is None else (*named, receiver))
         owing = () if receiver is None else self._path(receiver)  # here: a transaction that reads waits for itself
@@ -210,17 +213,16 @@ class Book(Registry, AccessList):
             self._forget_prices()
             terms = self._prices.terms(path, event, guarantee)
         costs, texts = terms.costs, terms.texts
-        if note:
-            note = dict(note)
-            texts = replace(texts, note=plain(note))  # if it is not JSON, refused before the transaction begins
+        noted = dict(note) if note else {}
+        if noted:
+            texts = replace(texts, note=plain(noted))  # if it is not JSON, refused before the transaction begins
 
         def reserve_or_repeat(rows: Rows) -> Charge:
             at = self._time(rows)
             refuse_other_data(rows, planned)
             answered = past.answered_charge(rows, key, fingerprint)
             if answered is not None:
-                asked = (key, fingerprint)
-                own = note if again is None else again
+                asked, own = (key, fingerprint), noted if again is None else again
                 return self._repeat(rows, answered, event, costs, receiver, owing, asked, own, at)
             if owner is not None and (running := past.running(rows, fingerprint)) not in (None, ended):
                 for scope in owing:
@@ -228,20 +230,13 @@ class Book(Registry, AccessList):
                 raise past.being_answered(rows, fingerprint, running)
             for scope in path:
                 check(rows, scope, self._open_definition(rows, scope, at), costs[scope])
-            entry = Reserved(
-                rows.head.charges + 1,
-                path,
-                terms.paid,
-                terms.event,
-                terms.promised,
-                dict(note),
-                key,
-                fingerprint,
-                receiver,
-                owner,
-            )
+            number, paid = rows.head.charges + 1, terms.paid
+            entry = Reserved(number, path, paid, terms.event, terms.promised, noted, key, fingerprint, receiver, owner)
             append(rows, self._key, entry, at, texts=texts)
-            return past.charge_of(entry, at, None, False, rows.head.sequence, event, guarantee)
+            shown = MappingProxyType(dict(noted)) if noted else EMPTY
+            return Charge(
+                str(number), path, paid, event, guarantee, shown, receiver=receiver, at=at, entry=rows.head.sequence
+            )
 
         return self._store.write(reserve_or_repeat)  # no anchor write yet: nothing leaves before it is settled
 
@@ -276,7 +271,7 @@ class Book(Registry, AccessList):
         entry = Repeated(number, owing, [costs[scope] for scope in owing], receiver, *asked, own)
         if owing or binds:
             append(rows, self._key, entry if owing else replace(entry, note={}), at)
-        rows.require(AnchorNeed.AFTER)  # the answer leaves now
+        rows.require(AFTER)  # the answer leaves now
         return past.charge_of(first, at, entry, True)
 
     def settle(self, charge: str, answer: bytes, *, planned: Sequence[Registration] = ()) -> bytes:
@@ -302,7 +297,7 @@ class Book(Registry, AccessList):
             return content
 
         # The anchor then covers the charge: if the history is cut off before it, opening the ledger notices.
-        return self._store.write(store_answer, AnchorNeed.BEFORE)
+        return self._store.write(store_answer, BEFORE)
 
     def fail(self, fingerprint: str, owner: str) -> None:
         def owed(rows: Rows) -> int | None:
@@ -403,7 +398,7 @@ class Book(Registry, AccessList):
         return max(present_instant() if self._clock is now else instant(self._clock()), rows.head.at)
 
     def _decide(self, rows: Rows, entry: Entry) -> None:
-        rows.require(AnchorNeed.AFTER)
+        rows.require(AFTER)
         append(rows, self._key, entry, self._time(rows))
 
     def _path(self, scopes: str | Sequence[str]) -> tuple[str, ...]:

@@ -183,7 +183,7 @@ def written(entry: Entry, at: str) -> str:
     '{"at":"2026-01-01T00:00:00+00:00","because":"left","kind":"revoke","scope":"ana"}'
     """
     if isinstance(entry, Settled):  # half of all entries
-        return f'{{"at":{quoted(at)},"charge":{entry.charge},"digest":{quoted(entry.digest)},"kind":"settle"}}'
+        return f'{{"at":{quoted(at)},"charge":{entry.charge},"digest":"{entry.digest}","kind":"settle"}}'
     if isinstance(entry, Opened):  # there may be thousands of these two in one transaction
         return (
             f'{{"at":{quoted(at)},"ceiling":[{",".join(map(str, entry.ceiling))}],'
@@ -334,7 +334,7 @@ def seal(key: bytes, before: bytes, sequence: int, line: str) -> bytes:
     >>> seal(b"k", genesis(b"k"), 1, "{}") == seal(b"k", genesis(b"k"), 2, "{}")
     False
     """
-    return keyed_digest(key, b"%b%b%b" % (before, sequence.to_bytes(8, "big"), line.encode()))
+    return keyed_digest(key, before + sequence.to_bytes(8, "big") + line.encode())
 
 
 def keyed_digest(key: bytes, text: bytes) -> bytes:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import singledispatch
 from types import MappingProxyType
 
-from curador.accounting.events import Event, event_from_json
+from curador.accounting.events import event_from_json
 from curador.errors import InvalidParameter, LedgerBroken
 from curador.ledger.entries import (
     Entry,
@@ -129,31 +129,19 @@ def reserved(rows: Rows, number: int) -> Reserved:
     return entry
 
 
-def charge_of(
-    entry: Reserved,
-    at: str,
-    again: Repeated | None,
-    settled: bool,
-    sequence: int = 0,
-    event: Event | None = None,
-    guarantee: Guarantee | None = None,
-) -> Charge:
+def charge_of(entry: Reserved, at: str, again: Repeated | None, settled: bool, sequence: int = 0) -> Charge:
     """The charge that an entry bought; with ``again``, as a later entry paid for it once more, with that one's note.
 
-    Where that one paid nothing it has no note, and to whoever bought it the first one says all.  ``event`` and its
-    ``guarantee`` are read from the entry, unless they are at hand.
+    Where that one paid nothing it has no note, and to whoever bought it the first one says all.
     """
     paid = entry if again is None else again
     note = paid.note or (entry.note if paid.receiver == entry.receiver else {})
-    if event is None:
-        event = event_from_json(entry.event)
-        guarantee = None if entry.guarantee is None else guarantee_from_json(entry.guarantee)
     return Charge(
         str(entry.charge),
         tuple(paid.scopes),
         tuple(map(tuple, paid.costs)),
-        event,
-        guarantee,
+        event_from_json(entry.event),
+        None if entry.guarantee is None else guarantee_from_json(entry.guarantee),
         MappingProxyType(dict(note)) if note else EMPTY,
         settled,
         again is not None,

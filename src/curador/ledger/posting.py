@@ -191,7 +191,8 @@ def append(rows: Rows, key: bytes, entry: Entry, at: str, skip: int = 0, texts: 
     """
     before, charges, last, latest = rows.head
     sequence = before + 1 + skip
-    at = max(at, latest)  # a clock that is set back takes nothing back
+    if at < latest:  # a clock that is set back takes nothing back
+        at = latest
     line = texts.line(entry, at) if texts is not None and isinstance(entry, Reserved) else written(entry, at)
     rows.append(Head(sequence, charges_after(entry, charges), seal(key, last, sequence, line), at), line, entry)
     post(entry, rows)
@@ -313,11 +314,12 @@ def _close(rows: Rows, scope: str) -> None:
 
 
 def _pay(rows: Rows, charge: int, scopes: Sequence[str], costs: Sequence[Sequence[int]]) -> None:
+    get, put, entry = rows.get, rows.put, rows.head.sequence
     for scope, cost in zip(scopes, costs, strict=True):
         for part, amount in enumerate(cost):
-            _, _, spent, ceiling, every = rows.get(BALANCE, scope, part) or row_of(rows, BALANCE, scope, part)
-            rows.put(BALANCE, scope, part, spent + amount, ceiling, every)
-        rows.put(PAID, scope, charge, rows.head.sequence)
+            _, _, spent, ceiling, every = get(BALANCE, scope, part) or row_of(rows, BALANCE, scope, part)
+            put(BALANCE, scope, part, spent + amount, ceiling, every)
+        put(PAID, scope, charge, entry)
 
 
 _RULES: dict[type[Entry], Callable[[Any, Rows], None]] = {

@@ -18,11 +18,12 @@ import hmac
 import json
 import os
 from collections.abc import Iterable, Mapping
-from functools import partial, reduce
+from functools import lru_cache, partial
 from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
 
+from curador.accounting.rules.costs import Cost
 from curador.errors import LedgerBroken
 from curador.ledger.anchor.keep import create, sync_folder, translated_errors, unavailable
 from curador.ledger.anchor.summary import Change, Newer, StateRows, added, apply, changed, from_state, state_rows
@@ -116,24 +117,23 @@ class Anchor:
         """
         try:
             try:
-                return self._glance()
+                with self._lock:
+                    return self._look(self._file.descriptor(), self._file.identity).head
             except LedgerBroken:  # read while others wrote, a line may be missing before one that was written later
-                return self._glance(locked=True)
+                return self._glance_locked()
         except OSError as error:
             if self._place is None and isinstance(error, FileNotFoundError):
                 return None
             raise unavailable(self._path, error) from None
 
-    def _glance(self, *, locked: bool = False) -> Head:
-        file = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC) if locked else -1
-        try:
-            if locked:  # before the lock of this process's threads, as whoever marks takes them
-                patiently(partial(fcntl.flock, file, fcntl.LOCK_SH | fcntl.LOCK_NB))
+    def _glance_locked(self) -> Head:
+        file = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
+        try:  # before the lock of this process's threads, as whoever marks takes them
+            patiently(partial(fcntl.flock, file, fcntl.LOCK_SH | fcntl.LOCK_NB))
             with self._lock:
                 return self._look(self._file.descriptor(), self._file.identity).head
         finally:
-            if locked:
-                os.close(file)
+            os.close(file)
 
     def read(self) -> tuple[Head, MemoryRows] | None:
         """The newest mark, and what the history up to it comes to; None if there is no file.
@@ -281,7 +281,7 @@ class Anchor:
         content = _content(file)
         if self._seen is not None and self._seen[0] == place.seal and not place.torn:
             rows = _sum(self._marks(content[: content.find(b"\n") + 1])[0])
-            apply(reduce(added, self._seen[1]), rows)
+            apply(added(self._seen[1]), rows)
         else:
             rows = _sum(self._marks(content)[0])
         apply(change, rows)
@@ -319,7 +319,7 @@ class Anchor:
             marks.append(mark)
             place, before = end + 1, mark[1]
         rest = content[place:]
-        torn = bool(rest.strip(b"\0"))
+        torn = rest != bytes(len(rest))
         if not marks:
             raise LedgerBroken(
                 "The anchor of this ledger is unreadable, or another ledger's.",
@@ -339,25 +339,35 @@ class Anchor:
     def _look(self, file: int, identity: tuple[int, int] | None) -> _Place:
         """The end of the log as it is now; of lines that others wrote, only the last is opened."""
         place = self._place
-        if place is None or place.file != identity or not _is_in(file, place):
-            content = _content(file)
-            marks, end, torn = self._marks(content)
-            last, seal = marks[-1]
-            synced = last["synced"] if marks[1:] else end  # a file has its name once its first line is on the disk
-            place = self._further(_Place(identity, len(content), _head(last), seal, end, synced, torn))
-            self._seen = None if marks[1:] else (seal, [Change((), {})])
-        elif os.pread(file, 1, place.end) != (b"\0" if place.end < place.size else b""):
-            rest = _content(file, place.end).split(b"\0", 1)[0]
-            place = place._replace(torn=True)
-            for piece in reversed(rest.split(b"\n")[:-1]):
-                if (mark := self._opened(piece)) is not None:
-                    end = place.end + rest.rfind(piece) + len(piece) + 1
-                    torn = end < place.end + len(rest)
-                    found = _Place(identity, place.size, _head(mark[0]), mark[1], end, mark[0]["synced"], torn)
-                    place = self._further(found)
-                    break
+        if place is not None and place.file == identity:
+            # At once: whether the newest line ends where it did, for the number of a removed file may be another's by
+            # now; and whether anything follows it.
+            line = f"{place.seal}\n".encode()
+            seen = os.pread(file, len(line) + 1, place.end - len(line))
+            if seen == (line + b"\0" if place.end < place.size else line):
+                return place
+            if seen.startswith(line):
+                self._place = place = self._followed(file, place)
+                return place
+        content = _content(file)
+        marks, end, torn = self._marks(content)
+        last, seal = marks[-1]
+        synced = last["synced"] if marks[1:] else end  # a file has its name once its first line is on the disk
+        place = self._further(_Place(identity, len(content), _head(last), seal, end, synced, torn))
+        self._seen = None if marks[1:] else (seal, [])
         self._place = place
         return place
+
+    def _followed(self, file: int, place: _Place) -> _Place:
+        """The end of a log in which others wrote behind a place."""
+        rest = _content(file, place.end).split(b"\0", 1)[0]
+        for piece in reversed(rest.split(b"\n")[:-1]):
+            if (mark := self._opened(piece)) is not None:
+                end = place.end + rest.rfind(piece) + len(piece) + 1
+                torn = end < place.end + len(rest)
+                found = _Place(place.file, place.size, _head(mark[0]), mark[1], end, mark[0]["synced"], torn)
+                return self._further(found)
+        return place._replace(torn=True)
 
     def _further(self, place: _Place) -> _Place:
         """Refuse a log that ends before the mark that was seen here."""
@@ -381,8 +391,9 @@ def _write(file: int, place: _Place, line: bytes = b"") -> None:
 
     A sync that fails may leave pages that were never written and pass for such: the next one succeeds without them.
     """
-    content = os.pread(file, place.end - place.synced, place.synced) + line
-    if os.pwrite(file, content, place.synced) != place.end - place.synced + len(line):
+    unsure = place.end - place.synced
+    content = os.pread(file, unsure, place.synced) + line if unsure else line
+    if os.pwrite(file, content, place.synced) != unsure + len(line):
         raise OSError("it was cut short")
     os.fdatasync(file)
 
@@ -401,11 +412,17 @@ def _header(head: Head, after: str, synced: int) -> dict[str, object]:
 def _mark_text(head: Head, place: _Place, change: Change) -> str:
     """The canonical JSON of a header with a change, in one go: one is written with every answer."""
     decisions = plain([decision[:2] for decision in change.decisions]) if change.decisions else "[]"
-    paid = ",".join([f"{quoted(scope)}:[{','.join(map(str, cost))}]" for scope, cost in sorted(change.paid.items())])
+    paid = ",".join([_paid_text(scope, cost) for scope, cost in sorted(change.paid.items())])
     return (
         f'{{"after":"{place.seal}","at":{quoted(head.at)},"charges":{head.charges},"decisions":{decisions},'
         f'"head":"{head.mac.hex()}","paid":{{{paid}}},"sequence":{head.sequence},"synced":{place.synced}}}'
     )
+
+
+@lru_cache(maxsize=1024)
+def _paid_text(scope: str, cost: Cost) -> str:
+    """What a scope paid, as JSON; most pay the same again and again."""
+    return f"{quoted(scope)}:[{','.join(map(str, cost))}]"
 
 
 def _head(body: Mapping[str, Any]) -> Head:
@@ -422,12 +439,6 @@ def _sum(marks: Iterable[tuple[Mapping[str, Any], str]]) -> MemoryRows:
             apply(Change(tuple((n, line, read(line)[0]) for n, line in body["decisions"]), body["paid"]), rows)
     assert rows is not None
     return rows
-
-
-def _is_in(file: int, place: _Place) -> bool:
-    """Whether the newest line that is known ends where it did: the number of a removed file may be another's by now."""
-    seal = f"{place.seal}\n".encode()
-    return os.pread(file, len(seal), place.end - len(seal)) == seal
 
 
 def _content(file: int, start: int = 0) -> bytes:

@@ -95,7 +95,11 @@ def changed(entries: Iterable[Sealed]) -> Change:
     paid: dict[str, Cost] = {}
     for sequence, line, _, entry in entries:
         if isinstance(entry, (Reserved, Repeated)):
-            _pay(paid, zip(entry.scopes, entry.costs, strict=True))
+            payments = zip(entry.scopes, entry.costs, strict=True)
+            if paid:
+                _pay(paid, payments)
+            else:
+                paid = {scope: tuple(cost) for scope, cost in payments}  # each scope of a path is there once
         elif not isinstance(entry, (Settled, Failed)):
             decisions.append((sequence, line, entry))
             if isinstance(entry, Restored):
@@ -103,14 +107,17 @@ def changed(entries: Iterable[Sealed]) -> Change:
     return Change(tuple(decisions), paid)
 
 
-def added(before: Change, change: Change) -> Change:
-    """What two changes did, one after the other."""
-    paid = dict(before.paid)
-    for _, _, entry in change.decisions:
-        if isinstance(entry, Restored):
-            paid = _unstated(paid, entry)
-    _pay(paid, change.paid.items())
-    return Change(before.decisions + change.decisions, paid)
+def added(changes: Iterable[Change]) -> Change:
+    """What changes did, one after the other."""
+    decisions: list[tuple[int, str, Entry]] = []
+    paid: dict[str, Cost] = {}
+    for change in changes:
+        for decision in change.decisions:
+            decisions.append(decision)
+            if isinstance(decision[2], Restored):
+                paid = _unstated(paid, decision[2])
+        _pay(paid, change.paid.items())
+    return Change(tuple(decisions), paid)
 
 
 def _unstated(paid: Mapping[str, Cost], restore: Restored) -> dict[str, Cost]:

@@ -29,25 +29,24 @@ class Job:
     ``next`` follows it in its batch; its thread has ``left`` once it has woken that one, or is about to.
     """
 
-    __slots__ = ("_wake", "done", "error", "left", "need", "next", "result", "transaction")
+    done = left = False
+    error: BaseException | None = None
+    result: Any = None
+    next: Job | None = None
+    _wake: Lock | None = None
 
     def __init__(self, transaction: Callable[[Any], Any], need: Any = None) -> None:
         self.transaction, self.need = transaction, need
-        self.done = self.left = False
-        self.error: BaseException | None = None
-        self.result: Any = None
-        self.next: Job | None = None
-        self._wake: Lock | None = None
 
     def finish(self, result: Any = None, error: BaseException | None = None) -> None:
         self.result, self.error, self.done = result, error, True
 
-    def wait(self, needed: Callable[[], bool], seconds: float) -> None:
+    def wait(self, needed: Callable[[], bool] | None, seconds: float) -> None:
         """Sleep until woken, though not for ever: a wake-up that is lost costs time and nothing else."""
         wake = Lock()
         wake.acquire()
         self._wake = wake
-        if not self.done and needed():  # who wakes has changed what is asked here before
+        if not self.done and (needed is None or needed()):  # who wakes has changed what is asked here before
             wake.acquire(timeout=seconds)
 
     def wake(self) -> None:
@@ -89,7 +88,7 @@ class GroupCommit:
             first = len(self._waiting) == 1
         try:
             if not first or self.lead.locked():
-                job.wait(lambda: not first or self.lead.locked(), PATIENCE)
+                job.wait(self.lead.locked if first else None, PATIENCE)
             if first and self._leaving():
                 job.wait(self._leaving, LEAVING)
             if not job.done:
@@ -119,8 +118,9 @@ class GroupCommit:
         """Run all that are queued; with the lock held.  A job that is queued no more and not done was lost."""
         with self._guard:
             batch, self._waiting = self._waiting, []
-            for job, after in pairwise(batch):  # before any of them can leave: who leaves before is not in the batch
-                job.next = after
+            if len(batch) > 1:
+                for job, after in pairwise(batch):  # before any can leave: who leaves before is not in the batch
+                    job.next = after
         try:
             if batch:
                 self._perform(batch)
@@ -130,8 +130,8 @@ class GroupCommit:
                     job.finish(error=error)
         finally:
             self._last = batch[-1] if len(batch) > 1 else None
-            for job in batch[:1]:
-                job.wake()
+            if batch:
+                batch[0].wake()
 
     def _leaving(self) -> bool:
         last = self._last

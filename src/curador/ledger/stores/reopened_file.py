@@ -23,12 +23,13 @@ def patiently(attempt: Callable[[], object], seconds: float | None = None) -> No
 
     Fails: TimeoutError after so many seconds, or ``PATIENCE``.
     """
-    patience = PATIENCE if seconds is None else seconds
-    pause, end = _FIRST_PAUSE, time.monotonic() + patience
+    pause, end = _FIRST_PAUSE, 0.0
     while True:
         try:
             attempt()
         except (BlockingIOError, PermissionError):  # the system says one or the other
+            patience = PATIENCE if seconds is None else seconds
+            end = end or time.monotonic() + patience
             if time.monotonic() > end:
                 raise TimeoutError(f"another process has kept its lock for {patience} seconds") from None
         else:

@@ -142,6 +142,9 @@ class AnchorNeed(Enum):
     AFTER = "after"
 
 
+BEFORE, AFTER = AnchorNeed  # looked up in an enumeration, a name costs as much as a small function
+
+
 class Rows(Protocol):
     """The rows of a ledger within one transaction, which began when the history ended with ``begun``."""
 

@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from operator import attrgetter
 from threading import RLock
 
 from curador.errors import CuradorError, InvalidParameter, LedgerBroken, LedgerFailed
@@ -18,6 +19,7 @@ from curador.ledger.entries import Sealed
 from curador.ledger.stores.group_commit import GroupCommit, Job
 from curador.ledger.stores.rows import (
     ANSWER,
+    BEFORE,
     ENTRY,
     FORMAT,
     HEAD,
@@ -66,6 +68,8 @@ def create(table: RowTable, types: Mapping[type, str], options: str = "", prefix
     return f"CREATE TABLE {prefix}{table.name} ({', '.join([*columns, f'PRIMARY KEY ({keys})', *check])}){options}"
 
 
+_NEED = attrgetter("need")
+
 _NOTHING: tuple[None, CachedRows] = None, empty_cache()
 """What is remembered of a batch that may have failed."""
 
@@ -82,9 +86,14 @@ class TranslatedErrors:
     def __enter__(self) -> None: ...
 
     def __exit__(self, kind: object, error: BaseException | None, where: object) -> None:
+        if isinstance(error, Exception):
+            self.refuse(error)
+
+    def refuse(self, error: Exception) -> None:
+        """Raise an error as ours, if it is a driver's."""
         if isinstance(error, UnicodeEncodeError):
             raise not_text() from None
-        if isinstance(error, Exception) and (ours := self._translated(error)) is not None:
+        if (ours := self._translated(error)) is not None:
             raise ours from None
 
 
@@ -189,13 +198,16 @@ class SqlStore(ABC):
                 self._helper = None
 
     def _perform(self, batch: Sequence[Job]) -> None:
-        with self._translating:
+        try:
             rows, cache, mark, after = self._in_write(lambda database: self._transact(database, batch))
             self._known = rows.head, mark
             self._memory = rows.head, carry_over(rows, cache)
             if after is not None:
                 self._mark(rows.head, after)
                 self._known, self._unmarked = (rows.head, rows.head), (rows.head, [])
+        except Exception as error:
+            self._translating.refuse(error)
+            raise
         for job in batch:
             job.done = True
 
@@ -203,7 +215,7 @@ class SqlStore(ABC):
         self, database: Database, batch: Sequence[Job]
     ) -> tuple[UnitOfWork, CachedRows, Head | None, Newer | None]:
         before = self._head(database)
-        answers = before.sequence > self.anchor.reached and AnchorNeed.BEFORE in [job.need for job in batch]
+        answers = before.sequence > self.anchor.reached and BEFORE in map(_NEED, batch)
         quick = answers and min(self._syncs) < WORTH_A_THREAD
         # The newest mark is of a committed head, so that it is never ahead of this one.  What marks at once looks at it
         # there, under its lock.
@@ -213,6 +225,7 @@ class SqlStore(ABC):
         cache = self._recall(before)
         rows = UnitOfWork(database, before, cache, self.prefix)
         self._require_continued(rows, self._known, mark)
+        self._require_sound(rows)
         if self._unmarkable and not answers:  # nothing is sold whose answer could not leave
             self._mark(before, self._since(rows, mark))
         marked = self._begin_mark(before, self._since(rows, mark), quick) if answers else None
@@ -224,8 +237,9 @@ class SqlStore(ABC):
                 mark, self._unmarked = before, (before, [])
             later = rows.anchored and rows.head.sequence > self.anchor.reached
             after = self._since(rows, mark) if later else None
-            self._unmarked[1].extend(rows.made)
-            if len(self._unmarked[1]) > MOST_UNMARKED:
+            unmarked = self._unmarked[1]
+            unmarked.extend(rows.made)
+            if len(unmarked) > MOST_UNMARKED:
                 self._unmarked = rows.head, []
             self._commit()
         finally:
@@ -251,6 +265,8 @@ class SqlStore(ABC):
         row = database.execute(self._read_head, ()).fetchone()
         if row is None:
             return Head(0, 0, self._genesis)
+        if (known := self._known[0]) is not None and known == row:
+            return known
         head = Head(*row)
         return head if type(head.mac) is bytes else head._replace(mac=as_bytes(head.mac))
 
@@ -277,6 +293,9 @@ class SqlStore(ABC):
         for head in (seen, None if mark == contained else mark):
             if head is not None and head != rows.head and not contains(rows, head):
                 raise _lost(rows.head, head)
+
+    def _require_sound(self, rows: Rows) -> None:  # noqa: B027  a server's files are nobody else's
+        """Compare balances with the anchor where the database may have been written past this class."""
 
     def _recall(self, head: Head) -> CachedRows:
         """The last batch's cache, if the history still ends where that batch left it: every writer moves the head.

@@ -17,9 +17,9 @@ from curador.ledger.anchor.keep import sync_folder
 from curador.ledger.anchor.log import Anchor
 from curador.ledger.stores.file_queue import FileQueue
 from curador.ledger.stores.reopened_file import PATIENCE
-from curador.ledger.stores.rows import RESTORE, TABLES, UNSURE, DbRow, DbValue, Head, Rows, RowTable, T
+from curador.ledger.stores.rows import RESTORE, TABLES, UNSURE, DbRow, DbValue, Rows, RowTable, T
 from curador.ledger.stores.sql import SqlStore, create_tables
-from curador.ledger.stores.unit_of_work import Database, ReadView, UnitOfWork
+from curador.ledger.stores.unit_of_work import Database
 
 TYPES = {int: "INTEGER", str: "TEXT", bytes: "BLOB"}
 
@@ -210,10 +210,8 @@ class SqliteStore(SqlStore):
                 self.write(lambda rows: None)
         return super().read(query, long)
 
-    def _require_continued(self, rows: ReadView, known: tuple[Head | None, Head | None], mark: Head | None) -> None:
-        super()._require_continued(rows, known, mark)
-        if self._compare is not None and isinstance(rows, UnitOfWork) and self._stamps["write"] != self._sound:
-            stamp = self._stamps["write"]
+    def _require_sound(self, rows: Rows) -> None:
+        if self._compare is not None and (stamp := self._stamps["write"]) != self._sound:
             self._compare(rows)
             self._sound = stamp
 

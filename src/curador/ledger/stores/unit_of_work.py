@@ -20,6 +20,7 @@ from curador.ledger.stores.rows import (
     ENTRY,
     PAID,
     QUESTION,
+    TABLES,
     AnchorNeed,
     DbRow,
     DbValue,
@@ -33,9 +34,11 @@ CachedRows = defaultdict[RowTable, dict[DbRow, DbRow | None]]
 MOST_CACHED = 20_000
 """The most rows that are kept in the cache from one batch to the next."""
 
-PASSING = frozenset({ENTRY, ANSWER, PAID, QUESTION})
-"""Tables whose rows are seldom needed after their transaction.  That there is none, of an answer or a question that is
-to be settled, is needed then."""
+PASSING = (ENTRY, PAID)
+"""Tables whose rows are seldom needed after their transaction."""
+
+SETTLED = frozenset({ANSWER, QUESTION})
+"""Tables whose rows are seldom needed either; that there is none is, when a charge is settled."""
 
 FEW, MOST_TOGETHER = 8, 64
 """So few rows are written one by one, as is quickest then; and so many at most by one statement."""
@@ -100,6 +103,12 @@ def insert(table: RowTable, prefix: str = "", rows: int = 1) -> str:
     over = f" ON CONFLICT ({keys}) DO UPDATE SET {', '.join(f'{n} = excluded.{n}' for n in rest)}"
     into = f"{prefix}{table.name} ({', '.join(table.names)})"
     return f"INSERT INTO {into} VALUES {marks}{'' if table.append_only else over}"
+
+
+@lru_cache
+def inserts(prefix: str) -> Mapping[RowTable, str]:
+    """The statement that writes one row, of every table: one lookup for all that a transaction writes."""
+    return {table: insert(table, prefix) for table in TABLES}
 
 
 _PAYMENTS = (
@@ -178,11 +187,11 @@ class UnitOfWork(ReadView):
         """Whether the anchor must cover what was written here before a result is returned."""
         self.made: list[tuple[int, str, bytes, Any]] = []
         """The entries that were written so far, with what they say."""
-        self.passing: list[tuple[RowTable, Iterable[DbRow]]] = []
-        """Keys of rows that nobody is likely to need again once the transaction is committed."""
+        self.settled: list[tuple[RowTable, Iterable[DbRow]]] = []
+        """Keys of rows of such tables that are there."""
         self._cache = cache
         self._written: defaultdict[RowTable, dict[DbRow, DbRow]] = defaultdict(dict)
-        self._undo: list[tuple[RowTable, DbRow, DbRow | None, DbRow | None]] = []
+        self._undo: list[tuple[RowTable, DbRow, DbRow | None, bool]] = []
         self._head, self._kept = head, 0
 
     def get(self, table: RowTable, *key: DbValue) -> DbRow | None:
@@ -190,30 +199,30 @@ class UnitOfWork(ReadView):
         try:
             return cached[key]
         except KeyError:
-            cached[key] = row = super().get(table, *key)
-            if table in PASSING and row is not None:
-                self.passing.append((table, (key,)))
+            cached[key] = row = ReadView.get(self, table, *key)
+            if row is not None and table in SETTLED:
+                self.settled.append((table, (key,)))
             return row
 
     def put(self, table: RowTable, *row: DbValue) -> None:
         key = row[: table.key]
         cached, written = self._cache[table], self._written[table]
-        if table.append_only and key in written:  # one that is in the database already is refused there
+        again = key in written
+        if again and table.append_only:  # one that is in the database already is refused there
             raise LedgerBroken(
                 f"The table {table.name} refuses {row!r:.200}.", fix="Report this.", code="ledger-defect"
             )
-        self._undo.append((table, key, cached.get(key, _UNREAD), written.get(key)))
+        self._undo.append((table, key, cached.get(key, _UNREAD), again))
         cached[key] = written[key] = row
 
     def append(self, head: Head, line: str, entry: Any) -> None:
         # SQLite's driver takes a bytearray as it is, and looks for an adapter of bytes in three places each time.
-        self.put(ENTRY, head.sequence, head.charges, head.at, bytearray(head.mac), line)
+        sequence, charges, mac, at = head
+        self.put(ENTRY, sequence, charges, at, bytearray(mac), line)
         self.head = head
-        self.made.append((head.sequence, line, head.mac, entry))
-        if type(entry) is Reserved:
-            self._cache[ANSWER][(entry.charge,)] = (
-                None  # of a charge that is new: it is not looked up when it is settled
-            )
+        self.made.append((sequence, line, mac, entry))
+        if type(entry) is Reserved:  # of a charge that is new: it is not looked up when it is settled
+            self._cache[ANSWER][(entry.charge,)] = None
 
     def scan(self, table: RowTable, *prefix: DbValue, most: int | None = None, after: DbRow = ()) -> Iterator[DbRow]:
         self._flush_before_scan()
@@ -241,15 +250,15 @@ class UnitOfWork(ReadView):
 
     def rollback(self) -> None:
         """Undo every write since the last savepoint."""
-        for table, key, row, written in reversed(self._undo):
+        for table, key, row, again in reversed(self._undo):
             if row is _UNREAD:
                 del self._cache[table][key]
             else:
                 self._cache[table][key] = row
-            if written is None:
-                del self._written[table][key]
+            if again and row is not None:  # what is written is what is cached
+                self._written[table][key] = row
             else:
-                self._written[table][key] = written
+                del self._written[table][key]
             if not self._written[table]:
                 del self._written[table]
         self._undo.clear()
@@ -263,17 +272,18 @@ class UnitOfWork(ReadView):
         """
         if self._written and ENTRY not in self._written:
             raise LedgerBroken("Rows would be written without an entry.", fix="Report this.", code="ledger-defect")
+        database, statements = self._database, inserts(self._prefix)
         for table, rows in self._written.items():
-            statement = insert(table, self._prefix)
-            if table in PASSING:
-                self.passing.append((table, rows))
+            if table in SETTLED:
+                self.settled.append((table, rows))
             if len(rows) == 1:
-                self._database.execute(statement, *rows.values())
+                (row,) = rows.values()
+                database.execute(statements[table], row)
             elif len(rows) < FEW:
-                self._database.executemany(statement, rows.values())
+                database.executemany(statements[table], rows.values())
             else:
                 self._write_together(table, list(rows.values()))
-        self._written.clear()
+        self._written = defaultdict(dict)
 
     def _write_together(self, table: RowTable, rows: Sequence[DbRow]) -> None:
         """Write many rows with few statements.
@@ -297,9 +307,11 @@ def empty_cache() -> CachedRows:
 def carry_over(rows: UnitOfWork, cache: CachedRows) -> CachedRows:
     """The part of a batch's cache that the next one may use if no other process writes in between.
 
-    Rows of ``PASSING`` tables are dropped, and everything if it is more than ``MOST_CACHED`` rows.
+    Rows of ``PASSING`` and ``SETTLED`` tables are dropped, and everything if it is more than ``MOST_CACHED`` rows.
     """
-    for table, keys in rows.passing:
+    for table in PASSING:
+        cache[table].clear()
+    for table, keys in rows.settled:
         kept = cache[table]
         for key in keys:
             kept.pop(key, None)
