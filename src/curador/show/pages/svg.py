@@ -139,10 +139,12 @@ class Ruler:
         return self.low if math.isnan(value) else min(max(value, self.low), self.high)
 
     def ticks(self, most: int = 6) -> list[float]:
-        """Round values within the scale, at most about so many.
+        """Round values within the scale, at most about so many, and two at least: one number is no scale.
 
         >>> Ruler(0, 1, 0, 1).ticks(5), Ruler(0.1, 1000, 0, 1, log=True).ticks()
         ([0.0, 0.2, 0.4, 0.6, 0.8, 1.0], [0.1, 1.0, 10.0, 100.0, 1000.0])
+        >>> Ruler(2626, 3454, 0, 1).ticks(2)
+        [2800.0, 3000.0, 3200.0, 3400.0]
         """
         if self.log:
             first, last = math.ceil(math.log10(self.low) - 1e-9), math.floor(math.log10(self.high) + 1e-9)
@@ -154,6 +156,8 @@ class Ruler:
         power = 10.0 ** math.floor(math.log10(raw))
         step = next((m * power for m in (1, 2, 5, 10) if m * power >= raw * 0.999), 10 * power)
         first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
+        if last <= first and most < 8:
+            return self.ticks(most + 1)
         return [round(k * step, 12) for k in range(first, last + 1)]
 
 
