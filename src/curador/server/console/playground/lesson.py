@@ -61,6 +61,16 @@ class Knob:
         part = math.log(found / least) / math.log(most / least) if self.wide else (found - least) / (most - least)
         return round(STEPS * part)
 
+    @property
+    def ends(self) -> tuple[str, str]:
+        """Its bounds as a sentence says them.
+
+        >>> Knob("people", "10", "0.5", "1000000").ends
+        ('0.5', '1,000,000')
+        """
+        low, high = (f"{int(x):,}" if x.removeprefix("-").isdigit() else x for x in (self.least, self.most))
+        return low, high
+
     def read(self, text: str) -> Fraction:
         """The number that a text is; a decimal comma is as good as a point.
 
