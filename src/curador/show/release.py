@@ -165,7 +165,11 @@ def _near_ends(low: Any, high: Any) -> str:
 
 
 def _whole_ends(low: Any, high: Any) -> str:
-    """An interval of a whole number, rounded outwards: a count of 4 lies between -2 and 10, not -2.00 and 10.00."""
+    """An interval of a whole number, rounded outwards.
+
+    >>> _whole_ends(-2.0, 10.5)
+    '-2 … 11'
+    """
     if isinstance(low, date) or not math.isfinite(high - low):
         return _ends_text(low, high)
     return f"{math.floor(low + 1e-9):,} … {math.ceil(high - 1e-9):,}"

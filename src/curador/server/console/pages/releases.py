@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
@@ -174,7 +174,7 @@ async def _page(visit: Visit, caller: Caller, id: str, shown: Showing, *, link: 
             base=f"/console/releases/{id}",
             query=shown.query,
             showing=shown,
-            again=_again(shown.plain, curator) if buys else "",
+            again=(_again(found, curator) or _again(shown.plain, curator)) if buys else "",
             may_link=caller.role == "curator",
             public_links=[(one.id, one.label) for one in links] if caller.role == "curator" else [],
             link=link,
@@ -197,6 +197,7 @@ def _shown(visit: Visit, found: Release | Publication, plain: Release | Publicat
     title = "" if several is None else str(several.words.get("title", ""))
     tight = None if several is None else several.tight
     question = _question(plain) if isinstance(plain, Release) else None
+    renamed = _question(found) if isinstance(found, Release) else None
     known = shared_notes([one for _, one in parts])
     pieces = [(heading, fragment(one)) for heading, one in parts]
     beside = {text for _, one in pieces for text in one.notes} - set(known)
@@ -214,7 +215,7 @@ def _shown(visit: Visit, found: Release | Publication, plain: Release | Publicat
         "promise": Markup(promise),
         "attack": Markup(attack),
         "statement": found.statement(),
-        "asked": _sql(question, visit.serving.curator) if question else "",
+        "asked": _sql((renamed, question), visit.serving.curator) if question else "",
         "at": parts[0][1].at[:16].replace("T", " "),
         "sources": list(dict.fromkeys(read)),
     }
@@ -225,14 +226,21 @@ def _question(found: Release) -> Any:
     return None if not found.question or "quality" in found.question else question_from(found.question)
 
 
-def _sql(asked: Any, curator: Curator) -> str:
-    """The question as SQL, where that is certain; else in our own words."""
-    try:
-        plain = asked if asked.limit is not None else replace(asked, order_by=())  # sorted here, for free
-        parts = parts_of(plain.to_json(), curator.tables)
-        return str(asked.summary) if parts is None else parts.sql(curator.tables)
-    except (CuradorError, KeyError, TypeError, ValueError):
-        return str(asked.summary)
+def _sql(questions: Iterable[Any], curator: Curator) -> str:
+    """The first of these questions that has an SQL that is certain, as SQL; else the last in our own words.
+
+    A group that got another name has none, and is then shown as it was asked.
+    """
+    asked = None
+    for asked in questions:
+        try:
+            plain = asked if asked.limit is not None else replace(asked, order_by=())  # sorted here, for free
+            parts = parts_of(plain.to_json(), curator.tables)
+            if parts is not None:
+                return parts.sql(curator.tables)
+        except (CuradorError, KeyError, TypeError, ValueError):
+            continue
+    return "" if asked is None else str(asked.summary)
 
 
 def _again(found: Release | Publication, curator: Curator) -> str:
@@ -276,7 +284,7 @@ def _report(found: Release | Publication, curator: Curator) -> ReportPage:
     file = f"release-{found.charge}.json"
     if isinstance(found, Publication):
         return publication_report(found, file=file)
-    asked = _sql(question_from(found.question), curator) if found.question else ""
+    asked = _sql([question_from(found.question)], curator) if found.question else ""
     return release_report(found, file=file, asked=asked)
 
 
