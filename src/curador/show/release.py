@@ -145,7 +145,8 @@ def shown_columns(release: Shown, most: int = MOST_SHOWN, *, near: bool = False)
             texts = tuple(near_text(x, *ends) for x, ends in zip(cells[:most], release.intervals[name], strict=False))
         found.append(TextColumn(name, texts, name not in release.groups))
         if name in release.intervals:
-            told = _near_ends if near else _ends_text
+            whole = near and all(isinstance(x, int) for x in cells[:most])
+            told = _whole_ends if whole else _near_ends if near else _ends_text
             ends = (told(a, b) for a, b in release.intervals[name][:most])
             found.append(TextColumn(heading, tuple(ends), of=name))
     return found
@@ -169,6 +170,17 @@ def _near_ends(low: Any, high: Any) -> str:
     unit = 10.0 ** (places + 1 if places else 0)
     ends = math.floor(low * unit + 1e-9) / unit, math.ceil(high * unit - 1e-9) / unit
     return " … ".join(f"{end + 0.0:,.{places + 1 if places else 0}f}" for end in ends)
+
+
+def _whole_ends(low: Any, high: Any) -> str:
+    """An interval of a whole number, rounded outwards.
+
+    >>> _whole_ends(-2.0, 10.5)
+    '-2 … 11'
+    """
+    if isinstance(low, date) or not math.isfinite(high - low):
+        return _ends_text(low, high)
+    return f"{math.floor(low + 1e-9):,} … {math.ceil(high - 1e-9):,}"
 
 
 def _places(low: Any, high: Any) -> int | None:

@@ -121,7 +121,7 @@ def row_chart(
         for i, (one, text) in enumerate(zip(group.bars, texts, strict=True)):
             middle = y + tall / 2 + 1 + thick * (i - (len(group.bars) - 1) / 2)
             body += drawn(one, i, across, middle)
-            body.append(label(text, _beyond(one, across, zero) + 8, middle + 4, "value"))
+            body.append(label(text, _beyond(one, across, zero, text) + 8, middle + 4, "value"))
         y += tall + (10 if above else 9)
     rules = rules or _rules(across, ticks, top, y - 2, zero)
     told = [label(tick_text(t, x.percent), across.at(t), y + 14, "tick", "middle") for t in ticks]
@@ -136,10 +136,15 @@ def _rules(across: Ruler, ticks: Sequence[float], top: float, bottom: float, zer
     ]
 
 
-def _beyond(one: Bar, across: Ruler, zero: bool) -> float:
-    """Where everything that is drawn of a bar ends: its number stands behind that."""
-    ends = [one.value, *(v for v in (one.high, one.mark) if v is not None), *([0.0] if zero else [])]
-    return max(across.at(v) for v in ends)
+def _beyond(one: Bar, across: Ruler, zero: bool, text: str) -> float:
+    """Where a bar and its interval end: its number stands behind that, and behind a mark that would cross it.
+
+    Behind a mark that is farther off, it would be read as the mark's.
+    """
+    ends = [one.value, *([] if one.high is None else [one.high]), *([0.0] if zero else [])]
+    end = max(across.at(v) for v in ends)
+    mark = end if one.mark is None else across.at(one.mark)
+    return mark if end < mark < end + 16 + LETTER * len(text) else end
 
 
 def _bar(one: Bar, _: int, across: Ruler, middle: float) -> list[str]:

@@ -139,10 +139,12 @@ class Ruler:
         return self.low if math.isnan(value) else min(max(value, self.low), self.high)
 
     def ticks(self, most: int = 6) -> list[float]:
-        """Round values within the scale, at most about so many.
+        """Round values within the scale, at most about so many, and two at least: one number is no scale.
 
         >>> Ruler(0, 1, 0, 1).ticks(5), Ruler(0.1, 1000, 0, 1, log=True).ticks()
         ([0.0, 0.2, 0.4, 0.6, 0.8, 1.0], [0.1, 1.0, 10.0, 100.0, 1000.0])
+        >>> Ruler(2626, 3454, 0, 1).ticks(2)
+        [2800.0, 3000.0, 3200.0, 3400.0]
         """
         if self.log:
             first, last = math.ceil(math.log10(self.low) - 1e-9), math.floor(math.log10(self.high) + 1e-9)
@@ -154,6 +156,8 @@ class Ruler:
         power = 10.0 ** math.floor(math.log10(raw))
         step = next((m * power for m in (1, 2, 5, 10) if m * power >= raw * 0.999), 10 * power)
         first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
+        if last <= first and most < 8:
+            return self.ticks(most + 1)
         return [round(k * step, 12) for k in range(first, last + 1)]
 
 
@@ -176,17 +180,26 @@ DATE_STEPS = (1 / 288, 1 / 96, 1 / 24, 1 / 8, 1 / 4, 1, 2, 7, 14, 30, 91, 182, 3
 
 
 def date_ticks(ruler: Ruler, most: int) -> list[tuple[float, str]]:
-    """Ticks of days since 1970, with their text: times within a day, else dates, UTC.
+    """Ticks of days since 1970, with their text: times within a day, else dates, UTC; two at least where time allows.
 
     >>> date_ticks(Ruler(20000, 20003, 0, 1), 4)[0], date_ticks(Ruler(20000.5, 20000.6, 0, 1), 4)[-1][1]
     ((20000, '10-04'), '14:00')
+    >>> [text for _, text in date_ticks(Ruler(20000.48, 20000.53, 0, 1), 3)]
+    ['11:45', '12:00', '12:15', '12:30']
     """
     wide = ruler.high - ruler.low
     step = next((s for s in DATE_STEPS if wide / s <= most), DATE_STEPS[-1])
+    finer = (s for s in reversed(DATE_STEPS) if s <= step and _within(ruler, s) > 1)
+    step = next(finer, step)
     form = "%H:%M" if step < 1 else "%m-%d" if step < 60 else "%Y-%m"
     first, last = math.ceil(ruler.low / step - 1e-9), math.floor(ruler.high / step + 1e-9)
     places = [k * step for k in range(first, last + 1)]
     return [(place, (_EPOCH + timedelta(days=place, seconds=0.5)).strftime(form)) for place in places]
+
+
+def _within(ruler: Ruler, step: float) -> int:
+    """How many multiples of a step a scale holds."""
+    return math.floor(ruler.high / step + 1e-9) - math.ceil(ruler.low / step - 1e-9) + 1
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

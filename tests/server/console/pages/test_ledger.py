@@ -91,8 +91,8 @@ def test_a_wish_that_means_nothing_is_refused_at_its_field(served: Served, query
 
 def test_days_choose_charges(served: Served) -> None:
     with visitor(served, "curator") as client:
-        assert "No charge is like that" in client.get("/console/ledger?until=2020-01-01").text
-        assert "No charge is like that" in client.get("/console/ledger?since=2999-01-01").text
+        assert "No charge matches" in client.get("/console/ledger?until=2020-01-01").text
+        assert "No charge matches" in client.get("/console/ledger?since=2999-01-01").text
         assert "/console/ledger/1" in client.get("/console/ledger?since=2020-01-01&until=2999-01-01").text
 
 

@@ -78,6 +78,14 @@ def test_columns_are_renamed_for_free_also_in_files(served: Served) -> None:
     assert len(served.curator.history()) == before
 
 
+def test_a_group_with_another_name_leaves_the_question_and_the_way_to_ask_it_again(served: Served) -> None:
+    bought = served.curator.ask("SELECT sex, COUNT(*) AS n FROM people WHERE age > 67 GROUP BY sex", epsilon="0.3")
+    with visitor(served, "curator") as curator:
+        page = html.unescape(curator.get(f"/console/releases/{bought.charge}?name-0=Sex&sort=n&down=yes").text)
+    assert "SELECT sex, COUNT(*) AS n" in page
+    assert "/console/ask?sql=SELECT" in page
+
+
 def test_what_is_asked_again_from_its_page_is_free_with_its_delta(served: Served) -> None:
     sql = "SELECT sex, COUNT(*) AS n FROM people WHERE age > 66 GROUP BY sex"
     bought = served.curator.ask(sql, epsilon="0.3", delta="1e-9", analyst="ana")

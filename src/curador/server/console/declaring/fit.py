@@ -63,6 +63,7 @@ class FitOfColumn:
     numbers: Sequence[str]
     verdict: str
     wrong: bool
+    unclear: bool
 
 
 def fits(visit: Visit, found: Release, surely: Release, kinds: Mapping[str, str]) -> list[FitOfColumn]:
@@ -76,7 +77,8 @@ def _fit(visit: Visit, found: Release, surely: Release, i: int, name: str, kind:
     code = _verdict({state: surely.interval(state, i) for state in STATES})
     hint = f"tables.fit-missing-{kind}" if code in ("none-fit", "missing") else ""
     said = visit.say(f"tables.fit-is-{code}")
-    return FitOfColumn(name, numbers, f"{said} {visit.say(hint)}" if hint else said, code not in ("fine", "unclear"))
+    verdict = f"{said} {visit.say(hint)}" if hint else said
+    return FitOfColumn(name, numbers, verdict, code not in ("fine", "unclear"), code == "unclear")
 
 
 def _verdict(ends: Mapping[str, tuple[float, float]]) -> str:

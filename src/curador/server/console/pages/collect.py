@@ -83,7 +83,7 @@ def _all(
 
 
 def _kind(visit: Visit, task: Task) -> str:
-    """What people tell, in words, and the mechanism's name."""
+    """The kind of answer, in words, and the mechanism's name."""
     code = f"collect.by-{task.mechanism}"
     return visit.say(code) if knows(code) else task.mechanism
 

@@ -7,7 +7,7 @@ and what it says of a row that somebody types are free.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from math import floor, log10
 from typing import Annotated, Any
 from urllib.parse import urlencode
@@ -16,7 +16,6 @@ from fastapi import Path, Query, Response
 from markupsafe import Markup
 
 from curador import Charge, Curator
-from curador.curator.purchases.plain import from_note
 from curador.curator.releases.recall import bought_by
 from curador.errors import CuradorError, NotPromised
 from curador.server.access.auth import Caller
@@ -34,6 +33,7 @@ from curador.server.console.learning.chosen import (
     shown_with,
 )
 from curador.server.console.learning.fitted import fitted
+from curador.server.console.learning.noted import about, learned_from
 from curador.server.console.learning.recipe_code import recipe_code
 from curador.server.console.learning.scored import bought_scores, is_classifier
 from curador.server.console.learning.typed import Predicted, TypedField, asked_of, fields_of
@@ -258,22 +258,9 @@ def _listed(visit: Visit, caller: Caller) -> list[dict[str, Any]]:
 
 
 def _named(one: Charge) -> dict[str, str]:
-    """A model's name and what it was learned from; its text alone where the record is of any other shape.
-
-    Whoever buys writes the record, and its longest parts are kept as digests: no record may cost others the page.
-    """
-    noted = one.note["recipe"]
-    recipe: Any = from_note(noted) if isinstance(noted, Mapping) else None
-    match recipe:
-        case {"model": str(model), "table": str(), "features": [*_] | {}}:
-            return {"model": model, "about": _about(recipe)}
-    return {"model": one.asked, "about": ""}
-
-
-def _about(recipe: Mapping[str, Any]) -> str:
-    """What a model was learned from, and to what, in signs that no language needs."""
-    label = recipe.get("label")
-    return f"{recipe['table']}: {', '.join(map(str, recipe['features']))}" + (f" → {label}" if label else "")
+    """A model's name and what it was learned from; its text alone where the record is of any other shape."""
+    found = learned_from(one)
+    return {"model": found.model, "about": found.about} if found else {"model": one.asked, "about": ""}
 
 
 # ---- one model -------------------------------------------------------------------------------------------------------
@@ -359,7 +346,7 @@ def _one(
         found=found,
         name=type(found.model).__name__,
         known=MODELS,
-        about=_about(found.recipe.stated),
+        about=about(found.recipe.stated),
         at=paid.charge.at[:16].replace("T", " "),
         because=paid.because,
         bought=bought if bought in ("now", "again") else "",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
@@ -14,13 +14,14 @@ from urllib.parse import urlencode
 from fastapi import Path, Query, Response
 from markupsafe import Markup
 
-from curador import Charge, Curator, Publication, Release
+from curador import Curator, Publication, Release
 from curador.curator.releases.reporting import publication_report, release_report
 from curador.curator.releases.titles import question_title
 from curador.curator.table import question_from
 from curador.errors import CuradorError, InvalidParameter
 from curador.server.access.auth import Caller
 from curador.server.access.people import end
+from curador.server.console.budgets.asked import asked
 from curador.server.console.forms import filled
 from curador.server.console.genuine import page_router
 from curador.server.console.questions.built import parts_of
@@ -108,7 +109,9 @@ async def end_link(id: Id, visit: Visiting, caller: Holder) -> Response:
 async def public(secret: Secret, visit: Visiting) -> Response:
     """A release for whoever has its link, without signing in."""
     found = await visit.serving.work(lambda: opened(visit.serving.curator, secret, language=visit.language))
-    return visit.page("public.html", **_shown(visit, found), base=f"/console/public/{secret}", query="", showing=None)
+    return visit.page(
+        "public.html", **_shown(visit, found, found), base=f"/console/public/{secret}", query="", showing=None
+    )
 
 
 @router.get("/public/{secret}/{kind}", response_class=Response)
@@ -138,7 +141,7 @@ def _listed(visit: Visit, caller: Caller) -> Response:
     rows: list[dict[str, Cell]] = [
         {
             "id": one.id,
-            "asked": _titled(one, visit.language),
+            "asked": asked(one, visit.language),
             "at": one.at[:16].replace("T", " "),
             "who": one.receiver or visit.say("releases.holder"),
             "cost": "" if one.guarantee is None else guarantee_text(one.guarantee, visit.language),
@@ -156,15 +159,6 @@ def _listed(visit: Visit, caller: Caller) -> Response:
     )
 
 
-def _titled(charge: Charge, language: str) -> str:
-    """What a charge bought, as a title: a single question in words, several by their names."""
-    asked = charge.note.get("asked")
-    try:
-        return question_title(question_from(asked[""]), language) if isinstance(asked, Mapping) else charge.asked
-    except (CuradorError, KeyError, TypeError, ValueError):
-        return charge.asked
-
-
 # ---- one release -----------------------------------------------------------------------------------------------------
 
 
@@ -176,11 +170,11 @@ async def _page(visit: Visit, caller: Caller, id: str, shown: Showing, *, link: 
         links = [one for one in curator.ledger.accesses() if one.charge == id and not one.ended]
         return visit.page(
             "release.html",
-            **_shown(visit, found),
+            **_shown(visit, found, shown.plain),
             base=f"/console/releases/{id}",
             query=shown.query,
             showing=shown,
-            again=_again(found, curator) if buys else "",
+            again=(_again(found, curator) or _again(shown.plain, curator)) if buys else "",
             may_link=caller.role == "curator",
             public_links=[(one.id, one.label) for one in links] if caller.role == "curator" else [],
             link=link,
@@ -193,8 +187,8 @@ async def _page(visit: Visit, caller: Caller, id: str, shown: Showing, *, link: 
     return await visit.serving.work(made)
 
 
-def _shown(visit: Visit, found: Release | Publication) -> dict[str, Any]:
-    """The parts of a release that any page of it shows."""
+def _shown(visit: Visit, found: Release | Publication, plain: Release | Publication) -> dict[str, Any]:
+    """The parts of a release that any page of it shows; ``plain`` is the same as it was asked."""
     several = found if isinstance(found, Publication) else None
     parts = (
         [("", found)] if isinstance(found, Release) else [(found.title(n), one) for n, one in found.releases.items()]
@@ -202,13 +196,14 @@ def _shown(visit: Visit, found: Release | Publication) -> dict[str, Any]:
     protects = list(dict.fromkeys((one.unit, one.neighbors) for _, one in parts))
     title = "" if several is None else str(several.words.get("title", ""))
     tight = None if several is None else several.tight
-    asked = _question(found) if isinstance(found, Release) else None
+    question = _question(plain) if isinstance(plain, Release) else None
+    renamed = _question(found) if isinstance(found, Release) else None
     known = shared_notes([one for _, one in parts])
     pieces = [(heading, fragment(one)) for heading, one in parts]
     beside = {text for _, one in pieces for text in one.notes} - set(known)
     promise, attack = odds_parts(found.guarantee, tight, protects, visit.language)
-    named = question_title(asked, visit.language) if asked else visit.say("releases.one", id=found.charge)
-    read = (x for _, one in parts if (question := _question(one)) is not None for x in question.reads)
+    named = question_title(question, visit.language) if question else visit.say("releases.one", id=found.charge)
+    read = (x for _, one in parts if (each := _question(one)) is not None for x in each.reads)
     return {
         "found": found,
         "single": several is None,
@@ -220,7 +215,7 @@ def _shown(visit: Visit, found: Release | Publication) -> dict[str, Any]:
         "promise": Markup(promise),
         "attack": Markup(attack),
         "statement": found.statement(),
-        "asked": _sql(asked, visit.serving.curator) if asked else "",
+        "asked": _sql((renamed, question), visit.serving.curator) if question else "",
         "at": parts[0][1].at[:16].replace("T", " "),
         "sources": list(dict.fromkeys(read)),
     }
@@ -231,14 +226,21 @@ def _question(found: Release) -> Any:
     return None if not found.question or "quality" in found.question else question_from(found.question)
 
 
-def _sql(asked: Any, curator: Curator) -> str:
-    """The question as SQL, where that is certain; else in our own words."""
-    try:
-        plain = asked if asked.limit is not None else replace(asked, order_by=())  # sorted here, for free
-        parts = parts_of(plain.to_json(), curator.tables)
-        return str(asked.summary) if parts is None else parts.sql(curator.tables)
-    except (CuradorError, KeyError, TypeError, ValueError):
-        return str(asked.summary)
+def _sql(questions: Iterable[Any], curator: Curator) -> str:
+    """The first of these questions that has an SQL that is certain, as SQL; else the last in our own words.
+
+    A group that got another name has none, and is then shown as it was asked.
+    """
+    asked = None
+    for asked in questions:
+        try:
+            plain = asked if asked.limit is not None else replace(asked, order_by=())  # sorted here, for free
+            parts = parts_of(plain.to_json(), curator.tables)
+            if parts is not None:
+                return parts.sql(curator.tables)
+        except (CuradorError, KeyError, TypeError, ValueError):
+            continue
+    return "" if asked is None else str(asked.summary)
 
 
 def _again(found: Release | Publication, curator: Curator) -> str:
@@ -282,7 +284,7 @@ def _report(found: Release | Publication, curator: Curator) -> ReportPage:
     file = f"release-{found.charge}.json"
     if isinstance(found, Publication):
         return publication_report(found, file=file)
-    asked = _sql(question_from(found.question), curator) if found.question else ""
+    asked = _sql([question_from(found.question)], curator) if found.question else ""
     return release_report(found, file=file, asked=asked)
 
 

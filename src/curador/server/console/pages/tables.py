@@ -150,12 +150,14 @@ def _found(visit: Visit, caller: Caller, table: str, charge: str) -> Response:
     surely = is_fit(seen(visit.serving.curator, caller, charge, confidence=SURE))
     rows = fits(visit, found, surely, kinds)
     wrong = any(row.wrong for row in rows)
+    told = "some-wrong" if wrong else "nothing-told" if all(row.unclear for row in rows) else "none-wrong"
     change = caller.role == "curator"
     return visit.page(
         "fitted.html",
         table_name=table,
         rows=rows,
         wrong=wrong,
+        told_in_all=told,
         charge=charge,
         cost=visit.amount(found.guarantee),
         change=change,

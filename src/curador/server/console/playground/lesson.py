@@ -20,6 +20,9 @@ LONGEST = 12
 STEPS = 1000
 """Steps of a slider."""
 
+PERCENT = "\u00a0%"
+"""The sign behind a number, which no line may begin with."""
+
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,2})?", re.ASCII | re.IGNORECASE)
 
 
@@ -60,6 +63,16 @@ class Knob:
         least, most = float(self.least), float(self.most)
         part = math.log(found / least) / math.log(most / least) if self.wide else (found - least) / (most - least)
         return round(STEPS * part)
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """Its bounds as a sentence says them.
+
+        >>> Knob("people", "10", "0.5", "1000000").ends
+        ('0.5', '1,000,000')
+        """
+        low, high = (f"{int(x):,}" if x.removeprefix("-").isdigit() else x for x in (self.least, self.most))
+        return low, high
 
     def read(self, text: str) -> Fraction:
         """The number that a text is; a decimal comma is as good as a point.
@@ -117,23 +130,23 @@ def few(x: float, percent: bool = False) -> str:
     """A number in a sentence: four figures at most.
 
     >>> few(2.302585), few(0.73105, percent=True)
-    ('2.303', '73.1 %')
+    ('2.303', '73.1\\xa0%')
     """
-    return f"{tick_text(float(f'{100 * x:.3g}'))} %" if percent else tick_text(float(f"{x:.4g}"))
+    return f"{tick_text(float(f'{100 * x:.3g}'))}{PERCENT}" if percent else tick_text(float(f"{x:.4g}"))
 
 
 def at_least(x: float) -> str:
     """A share as percent, rounded down.
 
     >>> at_least(0.26894), at_most(0.26894)
-    ('26.8 %', '26.9 %')
+    ('26.8\\xa0%', '26.9\\xa0%')
     """
-    return f"{tick_text(math.floor(1000 * x) / 10)} %"
+    return f"{tick_text(math.floor(1000 * x) / 10)}{PERCENT}"
 
 
 def at_most(x: float) -> str:
     """A share as percent, rounded up."""
-    return f"{tick_text(math.ceil(1000 * x) / 10)} %"
+    return f"{tick_text(math.ceil(1000 * x) / 10)}{PERCENT}"
 
 
 def tenth(power: float) -> str:

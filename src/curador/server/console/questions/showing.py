@@ -31,9 +31,13 @@ class ShownTable:
 
 @dataclass(frozen=True)
 class Showing:
-    """A release as it is shown, and the choices that made it so; ``refused`` where they could not be followed."""
+    """A release as it is shown, and the choices that made it so; ``refused`` where they could not be followed.
+
+    ``plain`` is the same as it was asked, whose question has no names or order that were chosen later.
+    """
 
     found: Release | Publication
+    plain: Release | Publication
     parts: tuple[ShownTable, ...]
     query: str = ""
     refused: CuradorError | None = None
@@ -54,14 +58,14 @@ def showing(visit: Visit, recalled: Callable[..., Release | Publication]) -> Sho
     names = {name: part.names for name, part in parts.items() if part.names}
     shown = tuple(parts.values())
     if not order and not names:
-        return Showing(plain, shown, _query(chosen, shown))
+        return Showing(plain, plain, shown, _query(chosen, shown))
     try:
-        return Showing(recalled(**how, order=order, names=names), shown, _query(chosen, shown))
+        return Showing(recalled(**how, order=order, names=names), plain, shown, _query(chosen, shown))
     except CuradorError:
         refused = InvalidParameter(
             "These names cannot be given.", fix="Name each column differently.", code="column-names"
         )
-        return Showing(plain, shown, "", refused)
+        return Showing(plain, plain, shown, "", refused)
 
 
 def budget_of_charge(curator: Curator, charge: str) -> dict[str, str]:

@@ -170,6 +170,10 @@ TEXTS = {
         "Did you mean “{near}”?",
         "¿Quiso decir «{near}»?",
     ),
+    "error-error-needs-rows": (
+        "The error of {output} depends on how many rows are behind it, which is not public. If you know about how many, write it under “More choices”; or pay an epsilon instead.",
+        "El error de {output} depende de cuántas filas hay detrás, lo que no es público. Si sabe cuántas son aproximadamente, escríbalo en «Más opciones»; o pague un épsilon en su lugar.",
+    ),
     "error-of": ("Expected error of {output}", "Error esperado de {output}"),
     "risk-ratio": (
         "Whatever is concluded from the answer is at most {ratio} times as likely with a person's data as without.",

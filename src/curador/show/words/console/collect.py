@@ -16,10 +16,10 @@ TEXTS = {
         "Part of the address that devices send to, and of the task: another name is another task.",
         "Parte de la dirección a la que envían los dispositivos, y de la tarea: otro nombre es otra tarea.",
     ),
-    "mechanism": ("What people tell", "Qué dicen las personas"),
+    "mechanism": ("Kind of answer", "Tipo de respuesta"),
     "mechanism-hint": (
-        "What they are asked, in your words, stands in your own page or app: here is only what can be answered.",
-        "Lo que se les pregunta, en sus palabras, está en su propia página o aplicación: aquí solo está lo que se puede responder.",
+        "You ask the question on your own page or app. Choose here what kind of answer people give.",
+        "La pregunta la hace usted en su propia página o aplicación. Elija aquí qué tipo de respuesta se da.",
     ),
     "by-best": (
         "one of several: the best way for so many people",
@@ -64,19 +64,19 @@ TEXTS = {
     ),
     "points": ("± {points} percentage points", "± {points} puntos porcentuales"),
     "chosen": (
-        "What people tell: {mechanism}. A report has {bytes} bytes.",
-        "Qué dicen las personas: {mechanism}. Un informe ocupa {bytes} bytes.",
+        "Kind of answer: {mechanism}. A report has {bytes} bytes.",
+        "Tipo de respuesta: {mechanism}. Un informe ocupa {bytes} bytes.",
     ),
     "chosen-byte": (
-        "What people tell: {mechanism}. A report has {bytes} byte.",
-        "Qué dicen las personas: {mechanism}. Un informe ocupa {bytes} byte.",
+        "Kind of answer: {mechanism}. A report has {bytes} byte.",
+        "Tipo de respuesta: {mechanism}. Un informe ocupa {bytes} byte.",
     ),
     "make-means": (
         "It takes reports at once, and is never changed afterwards: people who have answered were promised this one. It is kept in a folder next to the study file. (Whoever runs several server processes restarts them, so that all take reports.)",
         "Recibe informes de inmediato y nunca cambia después: a quienes respondieron se les prometió esta. Se guarda en una carpeta junto al archivo del estudio. (Quien ejecute varios procesos del servidor los reinicia, para que todos reciban informes.)",
     ),
     "new": ("Make a task", "Crear una tarea"),
-    "plan-button": ("What would it tell?", "¿Qué diría?"),
+    "plan-button": ("How exact would it be?", "¿Qué tan exacta sería?"),
     "make-button": ("Make it and take reports", "Crear y recibir informes"),
     # -- one task
     "estimate": ("What they say so far", "Lo que dicen hasta ahora"),

@@ -31,7 +31,7 @@ TEXTS = {
         "Arrastre un borde, o enfóquelo y use las flechas: lo que gana una pregunta lo pierde su vecina.",
     ),
     "border": ("Border between {a} and {b}", "Borde entre {a} y {b}"),
-    "error": ("Or instead: the largest error it may have (±)", "O en su lugar: el mayor error que puede tener (±)"),
+    "error": ("Largest error (±), instead of a share", "Mayor error (±), en vez de una parte"),
     "budget": ("Budget of all together", "Presupuesto de todas juntas"),
     "epsilon": ("Epsilon of the whole", "Épsilon del conjunto"),
     "epsilon-hint": (

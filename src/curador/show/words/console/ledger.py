@@ -6,7 +6,7 @@ TEXTS = {
         "Every charge and every decision about budgets, in the order they were made. Nothing here is ever changed or removed.",
         "Cada cargo y cada decisión sobre presupuestos, en el orden en que se hicieron. Aquí nada se cambia ni se borra.",
     ),
-    "verify": ("Is it as it was written?", "¿Está como se escribió?"),
+    "verify": ("Is the ledger intact?", "¿Está intacto el registro?"),
     "verify-means": (
         "Reads every entry again, checks its seal and adds up every balance. It finds what was changed, dropped or reordered by anyone who does not hold the ledger's secret key, which stays on the server.",
         "Lee de nuevo cada asiento, comprueba su sello y suma cada saldo. Encuentra lo que haya cambiado, quitado o reordenado quien no tenga la llave secreta del registro, que no sale del servidor.",
@@ -31,11 +31,13 @@ TEXTS = {
     "filter": ("Choose charges", "Elegir cargos"),
     "filter-button": ("Show", "Mostrar"),
     "cost": ("Cost", "Costo"),
+    "one-question": ("1 question: {names}", "1 pregunta: {names}"),
+    "n-questions": ("{n} questions: {names}", "{n} preguntas: {names}"),
     "asked": ("What was asked", "Qué se preguntó"),
     "holder": ("the curator", "el curador"),
     "repeated": ("(paid for before)", "(ya pagado)"),
     "unanswered": ("(not answered)", "(sin respuesta)"),
-    "none-such": ("No charge is like that.", "Ningún cargo es así."),
+    "none-such": ("No charge matches.", "Ningún cargo coincide."),
     "nothing-yet": (
         "Nothing was bought yet. The first question that is asked will stand here.",
         "Todavía no se ha comprado nada. La primera pregunta que se haga aparecerá aquí.",

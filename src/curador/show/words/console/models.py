@@ -185,7 +185,8 @@ TEXTS = {
         "All numbers hold noise: which of two small ones is larger means little.",
         "Todos los números tienen ruido: cuál de dos pequeños es mayor dice poco.",
     ),
-    "show-other": ("Show it so", "Mostrarlo así"),
+    "scored-on": ("{model}: how often it is right · {table}", "{model}: cuántas veces acierta · {table}"),
+    "show-other": ("Show", "Mostrar"),
     "other-alpha": (
         "Free: the same noised numbers with another penalty; a larger one makes weights smaller.",
         "Gratis: los mismos números con ruido y otra penalización; una mayor achica los pesos.",

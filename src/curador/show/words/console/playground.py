@@ -76,11 +76,11 @@ TEXTS = {
     "accuracy-error": ("error in people", "error en personas"),
     "accuracy-question": (
         "A town of 1,000 and a country of 10,000,000 are counted at the same ε. Whose count has the larger error, and whose relative error is larger?",
-        "Un pueblo de 1.000 y un país de 10.000.000 se cuentan con el mismo ε. ¿Qué conteo tiene mayor error, y cuál mayor error relativo?",
+        "Un pueblo de 1,000 y un país de 10,000,000 se cuentan con el mismo ε. ¿Qué conteo tiene mayor error, y cuál mayor error relativo?",
     ),
     "accuracy-answer": (
         "The errors are the same: noise depends on ε and on what one person can change. The town's relative error is 10,000 times as large.",
-        "Los errores son iguales: el ruido depende de ε y de lo que una persona puede cambiar. El error relativo del pueblo es 10.000 veces mayor.",
+        "Los errores son iguales: el ruido depende de ε y de lo que una persona puede cambiar. El error relativo del pueblo es 10,000 veces mayor.",
     ),
     # -- the decision game
     "deciding-title": ("The decision game", "El juego de decisión"),
@@ -348,6 +348,6 @@ TEXTS = {
     ),
     "rebuilding-answer": (
         "Promises add up: a thousand counts at ε = 1 are ε = 1,000 together, which promises nothing. A budget is what stops it.",
-        "Las promesas se suman: mil conteos con ε = 1 son juntos ε = 1.000, que no promete nada. Lo que lo detiene es un presupuesto.",
+        "Las promesas se suman: mil conteos con ε = 1 son juntos ε = 1,000, que no promete nada. Lo que lo detiene es un presupuesto.",
     ),
 }

@@ -53,6 +53,10 @@ TEXTS = {
         "Algo no se ajusta: mire las columnas en rojo.",
     ),
     "fit-none-wrong": ("Nothing was found that does not fit.", "No se halló nada que no se ajuste."),
+    "fit-nothing-told": (
+        "It cannot be told from this: the noise is as large as the table. Pay more, or check fewer columns.",
+        "De esto no se puede saber: el ruido es tan grande como la tabla. Pague más, o revise menos columnas.",
+    ),
     "fit-is-fine": ("As declared, as far as can be told.", "Como se declaró, hasta donde se puede saber."),
     "fit-is-unclear": (
         "Too few rows for so much noise: it cannot be told.",

@@ -179,12 +179,12 @@ TEXTS = {
     "new-preview": ("4. What will be declared of {table}", "4. Lo que se declarará de {table}"),
     "new-understood": ("As it was understood", "Como se entendió"),
     "new-file": (
-        "The study file as it would be, for who reads such files",
-        "El archivo del estudio tal como quedaría, para quien lee tales archivos",
+        "The study file as it would be",
+        "El archivo del estudio tal como quedaría",
     ),
     "new-file-now": (
-        "The study file as it is now, for who reads such files",
-        "El archivo del estudio tal como está ahora, para quien lee tales archivos",
+        "The study file as it is now",
+        "El archivo del estudio tal como está ahora",
     ),
     "new-write-means": (
         "Types, bounds and values can be changed later. Whom the table protects is kept in the ledger from now on: to change that takes a decision, with a reason.",
