@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -427,3 +428,25 @@ def test_tables_that_only_others_declare_are_raised_with_the_population(tmp_path
     one.grant("population", epsilon=2, because="more")
     two.ask("SELECT COUNT(*) AS n FROM b WHERE x = 1", epsilon=1)
     assert [two.budget(name).budget for name in ("population", "a", "b")] == [PureDP(3)] * 3
+
+
+def test_the_end_of_an_analysts_budget_stays_where_the_people_are_new(tmp_path: Path) -> None:
+    (tmp_path / "p.csv").write_text("x\n" + "1\n" * 100)
+    now = [datetime.now(UTC)]
+    ledger = open_ledger(tmp_path / "l.db", clock=lambda: now[0])
+    table = Table(str(tmp_path / "p.csv"), columns={"x": {"type": "integer", "bounds": [0, 1]}})
+    curator = Curator({"p": table}, PureDP(10), ledger=ledger)
+    end = now[0] + timedelta(days=30)
+    for name in ("ana", "bea", "eva"):
+        curator.grant(name, epsilon=1, expires=end, because="the project ends then")
+    curator.revoke("eva", because="left")
+    curator.renew("p", epsilon=10, because="new people")
+    assert curator.grant("ana", epsilon=1, because="go on").expires == end
+    assert curator.grant("bea", epsilon=1, because="longer", expires=end + timedelta(days=9)).expires != end
+    with pytest.raises(InvalidParameter) as refused:
+        curator.grant("eva", epsilon=1, because="again")
+    assert refused.value.code == "analyst-ended"
+    now[0] = end
+    with pytest.raises(BudgetExceeded):
+        curator.ask("SELECT COUNT(*) AS n FROM p", epsilon=0.5, analyst="ana")
+    curator.ask("SELECT COUNT(*) AS n FROM p", epsilon=0.5, analyst="bea")

@@ -25,7 +25,7 @@ from curador.ledger.opening import open_ledger, restore_ledger
 from curador.ledger.stores import sqlite
 from curador.ledger.stores.rows import Head
 from curador.ledger.stores.sql import SqlStore
-from curador.privacy import PureDP
+from curador.privacy import ApproxDP, PureDP
 from tests.real_engines import postgres_programs
 
 TENTH = PureLoss(Fraction(1, 10))
@@ -365,3 +365,33 @@ def test_what_other_programs_and_processes_write_into_the_file_is_no_damage(
     assert one.verify() == two.verify()
     for ledger in (one, two):
         ledger.close()
+
+
+def test_a_copy_that_was_given_a_delta_elsewhere_is_restored_closed(quick: Path) -> None:
+    """Its anchor was added up meanwhile, so that nothing shows that the copy went its own way."""
+    here, there = (
+        {"address": str(quick / "a.db"), "keep": quick / "a"},
+        {"address": str(quick / "b.db"), "keep": quick / "b"},
+    )
+    ledger = open_ledger(**here)
+    ledger.open("people", PureDP(1))
+    ledger.open("visits", PureDP(100))
+    ledger.close()
+    shutil.copy(quick / "a.db", quick / "b.db")
+    shutil.copytree(quick / "a", quick / "b")
+    ledger = open_ledger(**there)
+    ledger.grant("people", ApproxDP(1, 1e-6), because="there")
+    ledger.close()
+    ledger = open_ledger(**here)
+    for _ in range(300):
+        ledger.settle(ledger.reserve("visits", PureLoss(Fraction(1, 1000))).id, b"x")
+    ledger.close()
+    for end in ("", "-wal", "-shm"):
+        (quick / f"a.db{end}").unlink(missing_ok=True)
+    shutil.copy(quick / "b.db", quick / "a.db")
+    ledger = restore_ledger(**here, because="the wrong copy")
+    assert ledger.balance("people").closed
+    assert ledger.balance("visits").spent == PureDP(0.3)
+    ledger.verify()
+    ledger.close()
+    open_ledger(**here).verify()

@@ -151,9 +151,21 @@ class Scopes(TableScopes):
         roots = self._all_roots()
         return roots[0] if len(roots) == 1 else POPULATION
 
-    def _anew(self, name: str, scope: str, budget: Guarantee, because: str) -> Balance:
-        """Give an analyst whose budget is below people no longer asked about a budget below the new people."""
-        parent = self.ledger.balance(scope).parent
+    def _anew(self, name: str, scope: str, budget: Guarantee, because: str, expires: datetime | None) -> Balance:
+        """Give an analyst whose budget is below people no longer asked about a budget below the new people.
+
+        It ends when the old one did, unless another end is stated; what was closed stays closed.
+        """
+        old = self.ledger.balance(scope)
+        over = old.expires is not None and old.expires <= self.ledger.time()
+        if old.closed and not (over and expires is not None):
+            raise InvalidParameter(
+                f"The budget of {name!r} has ended.",
+                fix="State another end; or give a new analyst a new name.",
+                code="analyst-ended",
+                facts={"name": name},
+            )
+        parent, end = old.parent, expires or old.expires
         group = first(parent.scope) if parent is not None and not self._of_tables(parent.scope) else None
         above = self._above(group)
         if above is None or self._retired(above):
@@ -165,7 +177,7 @@ class Scopes(TableScopes):
         def open_anew(book: Ledger) -> Balance:
             view = self._over(book)
             fresh = view._unused(name)
-            book.open(fresh, budget, parent=above)
+            book.open(fresh, budget, parent=above, expires=end)
             book.renew(ANALYST + name, fresh, because=because or "new people")
             return book.balance(fresh)
 
@@ -227,7 +239,8 @@ class Scopes(TableScopes):
                 code="analyst-exists",
                 facts={"name": name},
             )
-        if group is not None or expires is not None:
+        anew = self._tied(name) is not None and self._retired(scope)
+        if group is not None or (expires is not None and not anew):
             raise InvalidParameter(
                 f"{name!r} has a budget already, whose group and end stay as they are.",
                 fix="Raise it without them, or give a new analyst a new name.",
@@ -236,8 +249,8 @@ class Scopes(TableScopes):
         sharing = [s for s in self.of(self._private) if not RENEWED.fullmatch(s)] if self.shared else []
         if scope in sharing:
             raise InvalidParameter(f"{name!r} shares the budget of all tables.", fix=f"Raise {POPULATION!r}.")
-        if self._tied(name) is not None and self._retired(scope):
-            return self._anew(name, scope, more, because)
+        if anew:
+            return self._anew(name, scope, more, because, expires)
 
         def raise_all(book: Ledger) -> Balance:
             if seen is not None and book.balance(scope).state.ceiling != tuple(seen):

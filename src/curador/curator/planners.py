@@ -62,8 +62,8 @@ class Planners:
             return
         if len(checked.keys or ()) <= MOST_KEYS:
             self._kept[key] = found  # the newest last
-        if len(self._kept) > MOST_KEPT:
-            self._kept.pop(next(iter(self._kept)), None)
+        for old in list(self._kept)[:-MOST_KEPT]:  # listed at once: other threads plan, too
+            self._kept.pop(old, None)
 
 
 def _planner(

@@ -255,6 +255,10 @@ class _Merged:
                 self._balance(row, [], there)
             elif self._apart and (ours[1:4] != row[1:4] or len(here) != len(there)):
                 self._close(row[0])
+            elif len(here) > len(there):  # given a delta that the anchor has never seen: it went its own way
+                self._put(SCOPE, (*ours[:4], 1))
+                for mine, theirs in zip(here, there, strict=False):
+                    self._put(BALANCE, (*mine[:2], min(max(mine[2], theirs[2]), mine[3]), *mine[3:]))
             else:
                 self._put(SCOPE, (*row[:4], max(ours[4], row[4])))
                 self._balance(row, here, there)

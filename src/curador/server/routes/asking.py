@@ -61,8 +61,8 @@ class Written:
             kept = found.plan, json.dumps({**found.to_dict(), "text": str(found)}, allow_nan=False)
         if len(kept[1]) <= LONGEST_KEPT:
             self._kept[key] = kept  # the newest last
-        while len(self._kept) > MOST_KEPT:
-            self._kept.pop(next(iter(self._kept)), None)
+        for old in list(self._kept)[:-MOST_KEPT]:  # listed at once: other threads explain, too
+            self._kept.pop(old, None)
         return kept[1]
 
 
