@@ -106,6 +106,15 @@ def times(x: object) -> int:
     return count
 
 
+def number_of_people(x: object) -> int:
+    """Read a number of people: one or more, and no more than formulas can hold.
+
+    >>> number_of_people(10**6)
+    1000000
+    """
+    return times(whole(x, "users", 1))
+
+
 def whole(x: object, name: str, least: int = 0) -> int:
     """Read an integer and refuse it below ``least``."""
     if type(x) is int and least <= x < _PLAIN:  # by far the most common, in every count

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 from curador.curator.curator import Curator
+from curador.errors import InvalidParameter
 from curador.privacy import ApproxDP
 from curador.query.tables.sources import Frame
 from curador.query.tables.table import Table
@@ -79,3 +80,22 @@ def test_a_public_table_whose_keys_repeat_is_joined_once_and_said_so() -> None:
 )
 def test_a_join_inside_a_query_says_what_it_leaves_out(hashed: Curator, sql: str) -> None:
     assert "joined-inside" in told(hashed, sql)[1]
+
+
+def test_ids_that_are_signed_here_and_unsigned_there_are_not_one_person() -> None:
+    """2**64 - 1 there was read as -1 here: one person moved two counts, and paid for one."""
+    t, b = pa.array([-1, 5], pa.int64()), pa.array([2**64 - 1, 7], pa.uint64())
+    own: dict[str, Any] = {"unit": "id", "columns": {"id": "integer"}, "contribution": (1, 1)}
+    curator = Curator(
+        {n: Table(Frame(pa.table({"id": d})), **own) for n, d in (("t", t), ("b", b))}, ApproxDP(9, "1e-3")
+    )
+    for sql in (
+        "SELECT COUNT(*) AS n FROM t JOIN b ON t.id = b.id",
+        "SELECT COUNT(*) AS n FROM t WHERE id IN (SELECT id FROM b)",
+        "SELECT COUNT(*) AS n FROM (SELECT id FROM t UNION ALL SELECT id FROM b) u",
+    ):
+        with pytest.raises(InvalidParameter) as refused:
+            curator.sql(sql, epsilon=1)
+        assert refused.value.code == "ids-of-two-kinds"
+    curator.sql("SELECT COUNT(*) AS n FROM b", epsilon=1)
+    assert curator.budget("population").spent == ApproxDP(1, 0)

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from curador.curator.curator import Curator
+from curador.curator.study.tables import read_table, settings_of
 from curador.curator.table import CuratorTable, described
 from curador.errors import InvalidParameter, QuestionRefused
 from curador.privacy import ApproxDP, PureDP
@@ -18,6 +19,7 @@ from curador.query.aggregates.moments import mean
 from curador.query.ask.builder import TableQuery
 from curador.query.plan.expected import within
 from curador.query.tables.table import Table
+from curador.remote.sent import priced
 
 AGE = {"type": "integer", "bounds": [0, 100], "nullable": False}
 COLUMNS: dict[str, object] = {"id": "integer", "age": AGE, "sex": {"type": "text", "keys": ["F", "M"]}}
@@ -154,3 +156,13 @@ def test_a_description_holds_declarations_and_no_rows(curator: Curator) -> None:
     assert found["unit"] == "id"
     assert [c["name"] for c in found["columns"]] == ["id", "age", "sex"]
     assert found["size"] is None
+
+
+def test_rows_in_all_stay_so_wherever_they_are_told() -> None:
+    """They were told as so many rows in each of as many groups: through a server, twenty times the noise."""
+    table = Table("x.csv", unit="id", columns={"id": "integer"}, contribution={"rows": 20})
+    assert settings_of(table)["contribution"] == {"rows": 20}
+    assert read_table("t", {"source": "x.csv", **settings_of(table)}).contribution == table.contribution
+    assert described(table, "en")["contribution"] == {"groups": None, "rows": 20}
+    assert priced(1, None, None, None, None, None, 0.95, None, 20)["contribution"] == {"rows": 20}
+    assert priced(1, None, None, None, None, None, 0.95, None, (3, 20))["contribution"] == {"groups": 3, "rows": 20}

@@ -402,3 +402,24 @@ def test_an_interrupted_step_was_not_taken() -> None:
         running.add(5)
     assert running.step == 3
     assert [running.add(x) for x in (5, 0, 0, 0, 1)] == [8, 8, 8, 8, 9]  # before, the steps before it counted twice
+
+
+@pytest.mark.parametrize(
+    ("horizon", "increment"),
+    [(1000, 10**14), (10**6, 10**11), (31_536_000, 2 * 10**9), (2**39, 10**5), (2**39, -(10**15)), (9, 2**54 + 1)],
+)
+def test_large_increments_are_counted_as_one_by_one(horizon: int, increment: int) -> None:
+    """They were held at 2**55 / horizon, and the totals were wrong by any amount."""
+    mechanism = ContinualCount(horizon, epsilon=1000)
+    given = [increment, 1, -increment, increment + 7, 3]
+    running = mechanism.open()
+    assert mechanism.release(given).tolist() == [running.add(one) for one in given]
+
+
+def test_sums_beyond_the_limit_are_held_there_and_part_no_neighbours() -> None:
+    mechanism = ContinualCount(4, epsilon=1000)
+    for sign in (1, -1):
+        assert mechanism.release([sign * 2**61] * 3).tolist() == [sign * 2**56, sign * 2**56, 2 * sign * 2**56]
+        one, other = ([sign * (2**56 - 1), sign * move] for move in (0, 1))
+        moved = np.abs(mechanism.release(one) - mechanism.release(other))
+        assert moved.max() <= 1

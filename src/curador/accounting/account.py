@@ -178,11 +178,12 @@ def profile(event: Event, epsilons: Iterable[Number] | None = None) -> Curve:
 
 
 def _epsilons(event: Event, points: int = 101) -> tuple[float, ...]:
-    """From 0 to where delta is a billionth, or to the pure epsilon if that comes first."""
-    ends = [nearest(Fraction(pure)) if (pure := pure_epsilon(event)) != math.inf else math.inf]
-    if ends[0] == math.inf or event == NOTHING:
-        ends = [epsilon(event, "1e-9").upper]
-    top = min(ends)
+    """From 0 to where delta is a billionth, or next above a stated failure; or to the pure epsilon if that is first."""
+    top = nearest(Fraction(pure)) if (pure := pure_epsilon(event)) != math.inf else math.inf
+    if top == math.inf or event == NOTHING:
+        for aim in ("1e-9", "1e-7", "1e-5", "1e-3", "0.1"):
+            if math.isfinite(top := epsilon(event, aim).upper):
+                break
     if not math.isfinite(top):
         raise InvalidParameter("This event has no finite epsilon to draw up to.", fix="Give the epsilons yourself.")
     return tuple(top * i / (points - 1) for i in range(points))

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
+from curador.accounting.precise import nearest
 from curador.accounting.rules.groups import group
 from curador.accounting.rules.tradeoffs import FAR, Curve, Promise, Tradeoff, grid, tradeoff
 from curador.errors import InvalidParameter, NotPromised
@@ -255,13 +256,13 @@ def participation(promise: Promise, harm: Number, worst: Number | None = None) -
     27.28...
     """
     points, h = tradeoff(promise).points, rational(harm, "harm")
-    top = math.inf if worst is None else float(rational(worst, "worst"))
+    top = math.inf if worst is None else nearest(rational(worst, "worst"))
     if not 0 <= h <= top:
         raise InvalidParameter(f"Harm must lie between 0 and the worst, got {harm}.", fix="Give both as costs >= 0.")
     if top == math.inf and all(p.delta for p in points):
         raise NotPromised("With delta > 0 an unbounded harm is not bounded.", fix="State the worst harm.")
-    least, most = _harm([p for p in points if top < math.inf or p.delta == 0], float(h), top)
-    return Participation(float(h), least, most, top, points)
+    least, most = _harm([p for p in points if top < math.inf or p.delta == 0], nearest(h), top)
+    return Participation(nearest(h), least, most, top, points)
 
 
 # ---- groups -----------------------------------------------------------------------------------------------------

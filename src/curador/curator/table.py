@@ -317,7 +317,7 @@ def described(table: Table, language: str) -> dict[str, Any]:
     ]
     about = {"unit": table.unit.id, "neighbors": table.neighbors.value, "size": table.size, "public": table.public}
     kept = table.contribution
-    limits = None if kept is None else {"groups": kept.groups, "rows": kept.rows}
+    limits = None if kept is None else {"groups": None if kept.total else kept.groups, "rows": kept.total or kept.rows}
     return {**about, "contribution": limits, "columns": columns}
 
 

@@ -24,7 +24,7 @@ from curador.mechanisms.base import Mechanism, checked_confidence, checked_epsil
 from curador.noise import SYSTEM, Entropy, bernoulli_exp_array, choose, uniform_below
 from curador.noise.arrays import checked_count
 from curador.noise.laplace import discrete_laplace
-from curador.numbers import Number, above, positive, set_fields, up, whole
+from curador.numbers import Number, above, positive, set_fields, times, up, whole
 from curador.privacy import Neighbors
 
 Scores = Sequence[float | Fraction] | NDArray[Any]
@@ -169,7 +169,7 @@ class Selection(Mechanism):
         return self._error(count, 1 - checked_confidence(confidence))
 
     def _error(self, count: int, miss: float) -> float:
-        others = whole(count, "count", 1) - 1
+        others = times(whole(count, "count", 1)) - 1
         reach = max(0.0, self._reach(others, miss)) if others else 0.0
         # One more step, because scores were rounded down to the grid before they were compared.
         return up((Fraction(above(reach)) / self.rate + 1) * self.grid.step)

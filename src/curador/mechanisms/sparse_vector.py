@@ -16,7 +16,7 @@ from curador.mechanisms.base import Mechanism, checked_confidence, checked_epsil
 from curador.mechanisms.selection import ScoreGrid
 from curador.noise import SYSTEM, Entropy
 from curador.noise.laplace import discrete_laplace
-from curador.numbers import Number, above, positive, rational, set_fields, up, whole
+from curador.numbers import Number, above, positive, rational, set_fields, times, up, whole
 from curador.privacy import Neighbors
 
 ALREADY = "the whole epsilon was spent when it was opened; nothing was drawn and nothing more was spent"
@@ -112,7 +112,7 @@ class AboveThreshold(Mechanism):
     def error(self, count: int, confidence: float = 0.95) -> float:
         """All of ``count`` answers are right for values at least this far from the threshold, at least this often."""
         # The noise of a question, less that of the threshold, must not carry any of them across.
-        miss = (1 - checked_confidence(confidence)) / whole(count, "count", 1)
+        miss = (1 - checked_confidence(confidence)) / times(whole(count, "count", 1))
         reach = Fraction(above(_crossing(float(self.question_scale / self.threshold_scale), miss)))
         # Integer noise is within a step of continuous noise (docs/proofs/noise.md), and rounding down costs one more.
         return up((reach * self.threshold_scale + 4) * self.grid.step)

@@ -35,6 +35,9 @@ from curador.privacy import Neighbors
 NODE = 1 << 56
 """Nodes are held at this, so that a sum of 41 of them stays inside a machine word; no allowed scale comes near it."""
 
+_LOW = 31
+"""Bits of an integer that are summed apart from its others."""
+
 
 @dataclass(frozen=True, init=False)
 class ContinualCount(Mechanism):
@@ -160,7 +163,7 @@ class ContinualCount(Mechanism):
         return RunningCount(self, entropy)
 
     def release(self, increments: Any, *, entropy: Entropy = SYSTEM) -> NDArray[np.int64]:
-        """The noisy running totals of increments known in advance."""
+        """The noisy running totals of increments known in advance; a sum beyond 2**56 in an interval is held there."""
         empty = isinstance(increments, list | tuple) and not increments
         given = np.zeros(0, np.int64) if empty else integer_array(increments)
         if given.ndim != 1:
@@ -170,21 +173,36 @@ class ContinualCount(Mechanism):
                 f"There are {given.size} increments for a horizon of {self.horizon} steps.",
                 fix="Make it with a longer horizon, which costs a little more noise.",
             )
-        # Clamping increments and noisy nodes keeps every sum inside a machine word.  The first never parts neighbours,
-        # the second is post-processing; noise held at 2**62 ends at a node's clamp either way.
-        most = NODE // 2 // self.horizon
-        sums = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.clip(given, -most, most))])
+        # Clamping nodes, exact and noisy, keeps every sum inside a machine word.  The first never parts neighbours, the
+        # second is post-processing; noise held at 2**62 ends at a node's clamp either way.
+        sums = _Sums(given)
         out = np.zeros(given.size, np.int64)
         steps = np.arange(1, given.size + 1)
         for level in range(given.size.bit_length()):
             # Of the intervals of length 2**level, totals use the first, third, fifth, …: those that end a set bit.
             ends = (2 * np.arange(((given.size >> level) + 1) // 2) + 1) << level
-            nodes = sums[ends] - sums[ends - (1 << level)]
+            nodes = sums.between(ends - (1 << level), ends)
             noisy = np.clip(nodes + self._noise.sample(nodes.size, entropy), -NODE, NODE)
             place = steps >> level
             used = (place & 1).astype(bool)
             out[used] += noisy[place[used] >> 1]
         return out
+
+
+class _Sums:
+    """Sums of runs of integers up to 2**61, held at ``NODE``: in two parts, for they may be too large for a word."""
+
+    def __init__(self, given: NDArray[np.int64]) -> None:
+        start = np.zeros(1, np.int64)
+        self._high = np.concatenate([start, np.cumsum(given >> _LOW)])
+        self._low = np.concatenate([start, np.cumsum(given & ((1 << _LOW) - 1))])
+
+    def between(self, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
+        low = self._low[ends] - self._low[starts]
+        high = self._high[ends] - self._high[starts] + (low >> _LOW)
+        most = NODE >> _LOW
+        found = (np.clip(high, -most - 1, most) << _LOW) + (low & ((1 << _LOW) - 1))
+        return np.asarray(np.clip(found, -NODE, NODE))
 
 
 class RunningCount(OneProcess):

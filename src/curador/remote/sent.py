@@ -74,7 +74,7 @@ def priced(
     }
     if contribution is not None:
         kept = contribution_of(contribution)
-        found["contribution"] = {"groups": kept.groups, "rows": kept.most if kept.groups is None else kept.rows}
+        found["contribution"] = {"rows": kept.total} if kept.total else {"groups": kept.groups, "rows": kept.rows}
     return {name: value for name, value in found.items() if value is not None}
 
 

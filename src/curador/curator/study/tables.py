@@ -95,7 +95,7 @@ def settings_of(table: Table) -> dict[str, Any]:
         found["size"] = table.size
     if (kept := table.contribution) is not None:
         found["contribution"] = (
-            {"rows": kept.most} if kept.groups is None else {"groups": kept.groups, "rows": kept.rows}
+            {"rows": kept.total} if kept.total is not None else {"groups": kept.groups, "rows": kept.rows}
         )
     found["columns"] = {name: _column_settings(column) for name, column in table.columns.items()}
     if table.trees:

@@ -23,7 +23,7 @@ from curador.local.task.tally import Tally, checked_counts
 from curador.local.task.task import checked_threshold
 from curador.local.task.thresholds import inside_threshold
 from curador.noise import SYSTEM, Entropy
-from curador.numbers import Number, rational, set_fields, whole
+from curador.numbers import Number, number_of_people, rational, set_fields
 from curador.show.summary import Summary
 
 
@@ -191,7 +191,7 @@ class DBitFlip(KeyedTask, mechanism="dbitflip"):
         f = rational(frequency, "frequency")
         if not 0 <= f <= 1:
             raise InvalidParameter(f"A frequency lies in [0, 1], got {frequency}.", fix="Choose one that does.")
-        n = whole(users, "users", 1)
+        n = number_of_people(users)
         return float(_variance(self.p, self.q, np.array(float(f)), np.array(n * self.sampled / self.size), n))
 
 

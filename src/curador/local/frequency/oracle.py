@@ -18,7 +18,7 @@ from curador.local.task.limits import checked_miss, farthest_coins
 from curador.local.task.tally import Tally, checked_counts
 from curador.local.task.task import Task, check_informative, check_thresholds, checked_bits, checked_epsilon
 from curador.noise import SYSTEM, Entropy
-from curador.numbers import Number, above, rational, set_fields, whole
+from curador.numbers import Number, above, number_of_people, rational, set_fields
 
 CELLS = 1 << 20
 """Reports are made and counted in pieces of about this many cells, so that memory stays bounded."""
@@ -121,7 +121,7 @@ class Oracle(KeyedTask):
         f = rational(frequency, "frequency")
         if not 0 <= f <= 1:
             raise InvalidParameter(f"A frequency lies in [0, 1], got {frequency}.", fix="Choose one that does.")
-        return float(oracle_variance(self.p, self.q, float(f), whole(users, "users", 1)))
+        return float(oracle_variance(self.p, self.q, float(f), number_of_people(users)))
 
     def error(self, users: int, confidence: float = 0.95) -> float:
         """All keys' estimates are within plus or minus this, together, at least this often, for any data.
@@ -136,5 +136,5 @@ class Oracle(KeyedTask):
 
     def _within(self, least: Fraction, most: Fraction, users: int, confidence: float) -> float:
         """The farthest that an estimate may be off whose reports support its key with a mean chance between these."""
-        n, miss = whole(users, "users", 1), checked_miss(confidence, self.size)
+        n, miss = number_of_people(users), checked_miss(confidence, self.size)
         return above(farthest_coins(float(least), float(most), n, miss) / float(self.p - self.q))

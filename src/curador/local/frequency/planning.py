@@ -13,7 +13,7 @@ from curador.local.frequency.subset import SubsetSelection
 from curador.local.frequency.unary import OUE, SUE
 from curador.local.task.keys import LocalKey
 from curador.local.task.task import Task
-from curador.numbers import Number, whole
+from curador.numbers import Number, number_of_people
 
 ORACLES: tuple[type[KRR | SUE | OUE | OLH | Hadamard | SubsetSelection], ...] = (
     KRR,
@@ -58,7 +58,7 @@ def best_oracle(
     >>> type(best_oracle(1024, 1, users=10**5, most_bits=12)).__name__
     'Hadamard'
     """
-    n = whole(users, "users", 1)
+    n = number_of_people(users)
     tasks = [made(keys, epsilon, rest=rest) for made in ORACLES]
     fitting = [task for task in tasks if most_bits is None or task.report_bits <= most_bits]
     if not fitting:

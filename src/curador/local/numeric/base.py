@@ -21,7 +21,7 @@ from curador.local.task.tally import Tally
 from curador.local.task.task import Task, checked_epsilon
 from curador.local.task.values import LARGEST, reals
 from curador.noise import SYSTEM, Entropy
-from curador.numbers import Number, rational, set_fields, whole
+from curador.numbers import Number, number_of_people, rational, set_fields
 from curador.show.summary import Summary
 
 LEVEL_BITS = 16
@@ -200,7 +200,7 @@ class NumericTask(Bounded):
 
     def variance(self, users: int, value: Number | None = None) -> float:
         """The variance of the mean when all values are ``value``, or at worst; before any report is in."""
-        n, scale = whole(users, "users", 1), float(self.half)
+        n, scale = number_of_people(users), float(self.half)
         if value is None:
             return scale**2 * self.worst_variance / n
         unit = (rational(value, "value") - self.low) / self.half - 1
@@ -213,7 +213,7 @@ class NumericTask(Bounded):
 
         If the users are ``sampled`` from more people, it is the latter's mean that is meant.
         """
-        return self._within(whole(users, "users", 1), checked_miss(confidence), sampled)
+        return self._within(number_of_people(users), checked_miss(confidence), sampled)
 
     def _within(self, users: int, miss: float, sampled: bool) -> float:
         # Between -1 and 1 values vary by at most 1 among people.

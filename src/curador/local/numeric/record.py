@@ -30,7 +30,7 @@ from curador.local.task.task import Task, check_thresholds, checked_epsilon, che
 from curador.local.unlisted.evidence import nearly_always_reached
 from curador.mechanisms.base import checked_confidence
 from curador.noise import SYSTEM, Entropy
-from curador.numbers import Number, rational, set_fields, whole
+from curador.numbers import Number, number_of_people, rational, set_fields
 from curador.show.summary import EstimateKind, EstimateNote, Summary
 
 AttributeOracle = Oracle | Hybrid | Piecewise | Duchi
@@ -241,7 +241,7 @@ class Record(Task, mechanism="record"):
         >>> sorted(task.errors(10**4)) == ["age", "smokes"] and task.errors(10**6)["smokes"] < 0.01
         True
         """
-        n, several = whole(users, "users", 1), len(self.names)
+        n, several = number_of_people(users), len(self.names)
         miss = (1 - checked_confidence(confidence)) / several
         mine, drawn = n, self.sampled < several
         if drawn:

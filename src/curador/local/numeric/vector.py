@@ -24,7 +24,7 @@ from curador.local.task.task import check_informative, check_thresholds, checked
 from curador.local.task.thresholds import inside_threshold
 from curador.local.task.values import reals
 from curador.noise import SYSTEM, Entropy
-from curador.numbers import Number, set_fields, whole
+from curador.numbers import Number, number_of_people, set_fields
 from curador.show.summary import Summary
 
 BITS = 32
@@ -191,4 +191,4 @@ class DuchiVector(Bounded, mechanism="duchi-vector"):
 
     def variance(self, users: int) -> float:
         """The variance of each mean, at worst, before any report is in."""
-        return float(self.half) ** 2 * self.worst_variance / whole(users, "users", 1)
+        return float(self.half) ** 2 * self.worst_variance / number_of_people(users)

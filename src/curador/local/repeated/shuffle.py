@@ -25,7 +25,7 @@ from curador.local.task.limits import Floats
 from curador.local.task.task import Task
 from curador.local.unlisted.rappor import Rappor
 from curador.noise.decide import exp_minus
-from curador.numbers import Number, above, below, positive, rational, up, whole
+from curador.numbers import Number, above, below, number_of_people, positive, rational, shown_up, up
 from curador.privacy import ApproxDP, Neighbors
 
 EPSILON_MOST = 50
@@ -139,7 +139,7 @@ def _(local: Longitudinal | Rappor) -> Randomizer:
 def _check_epsilon(epsilon: Fraction) -> None:
     if epsilon > EPSILON_MOST:
         raise InvalidParameter(
-            f"A local epsilon of {float(epsilon):g} promises nothing that shuffling could amplify.",
+            f"A local epsilon of {shown_up(epsilon)} promises nothing that shuffling could amplify.",
             fix=f"Choose epsilon <= {EPSILON_MOST}.",
         )
 
@@ -159,7 +159,7 @@ def shuffled(local: Number | Task, users: int, delta: Number) -> Shuffled:
     >>> shuffled(4, users=100_000, delta=1e-6).guarantee
     ApproxDP(epsilon=0.169..., delta=1e-06)
     """
-    known, n, least = randomizer(local), whole(users, "users", 1), open_delta(delta)
+    known, n, least = randomizer(local), number_of_people(users), open_delta(delta)
     if rational(least) < DELTA_LEAST:
         raise InvalidParameter(f"delta = {delta} is too small for this bound.", fix="Choose delta >= 1e-100.")
     clones = _clones(known, n, least)
@@ -174,7 +174,7 @@ def shuffled_delta(local: Number | Task, users: int, epsilon: Number) -> float:
     >>> shuffled_delta(1, users=10_000, epsilon="0.05") < shuffled_delta(1, users=1_000, epsilon="0.05") < 0.02
     True
     """
-    known, n, asked = randomizer(local), whole(users, "users", 1), rational(epsilon, "epsilon")
+    known, n, asked = randomizer(local), number_of_people(users), rational(epsilon, "epsilon")
     if asked < 0:
         raise InvalidParameter(f"epsilon must be at least 0, got {epsilon}.", fix="Choose epsilon >= 0.")
     if asked >= known.epsilon:

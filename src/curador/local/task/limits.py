@@ -48,7 +48,9 @@ def mean_chance(yes: NDArray[np.int64] | Floats, users: int, miss: float) -> tup
     ([0.0, 0.3983], [0.0362, 0.6017])
     """
     yes = np.asarray(yes, np.float64)
-    return _lower(yes, users, miss), 1 - _lower(users - yes, users, miss)  # mirrored: a tiny tail is not lost against 1
+    # Mirrored, so that a tiny tail is not lost against 1; and outwards, where a double next to 1 is too coarse for it.
+    high = np.nextafter(1 - _lower(users - yes, users, miss), 2.0)
+    return _lower(yes, users, miss), np.where(yes >= users, 1.0, np.minimum(high, 1.0))
 
 
 def _lower(yes: Floats, users: int, miss: float) -> Floats:

@@ -32,7 +32,7 @@ from curador.local.task.planning import least_users
 from curador.local.task.tally import Tally
 from curador.local.task.thresholds import within_epsilon
 from curador.noise import SYSTEM, Entropy
-from curador.numbers import Number, positive, set_fields, up
+from curador.numbers import Number, down, positive, set_fields, up
 from curador.privacy import Neighbors
 from curador.show.summary import EstimateNote
 
@@ -290,7 +290,7 @@ class Task(ABC):
 
     def users_needed(self, within: Number, confidence: float = 0.95) -> int:
         """The least number of people with which :meth:`error` is at most ``within``."""
-        goal = float(positive(within, "within"))
+        goal = down(positive(within, "within"))
         return least_users(
             lambda users: self.error(users, confidence) <= goal,
             what=f"No crowd of up to 2**40 people gives an error of {within}.",

@@ -29,7 +29,7 @@ from curador.local.unlisted.evidence import nearly_always_reached, rarely_reache
 from curador.local.unlisted.prefix_search import Hitters, PrefixSearch
 from curador.local.unlisted.prefixes import Bytes, coded, coefficients, place
 from curador.noise import SYSTEM, Entropy
-from curador.numbers import Number, positive, probability, rational, set_fields, whole
+from curador.numbers import Number, number_of_people, positive, probability, rational, set_fields, whole
 
 KINDS = {"text": 2, "integers": 3}
 """The kinds of values, and how often the last level is drawn by default: strings are tested by people of earlier levels
@@ -258,7 +258,7 @@ class HeavyHitters(Task, mechanism="heavy-hitters"):
 
         Over coins, levels and rows, given hash functions by which a key meets others as often as by chance.
         """
-        f, n = rational(frequency, "frequency"), whole(users, "users", 1)
+        f, n = rational(frequency, "frequency"), number_of_people(users)
         m = max(1, math.floor(n * self.shares[-1])) if people is None else whole(people, "people", 1)
         if not 0 <= f <= 1 or m > n:
             raise InvalidParameter("This is not a frequency, or is of more people than reported.", fix="Try 0.01.")
@@ -293,7 +293,7 @@ class HeavyHitters(Task, mechanism="heavy-hitters"):
 
     def chance(self, users: int, frequency: Number, confidence: float = 0.95, *, size: int | None = None) -> float:
         """About how likely a value that this share of the people have is found; see :meth:`chances`."""
-        f, n = float(probability(frequency, "frequency")), whole(users, "users", 1)
+        f, n = float(probability(frequency, "frequency")), number_of_people(users)
         longest = self.length if size is None else whole(size, "size", 0)
         return found_chance(self, n, f, checked_miss(confidence), BEAM, min(longest, self.length))
 

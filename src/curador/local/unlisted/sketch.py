@@ -28,7 +28,7 @@ from curador.local.task.task import Task, check_informative, check_thresholds, c
 from curador.local.task.thresholds import inside_threshold
 from curador.local.unlisted.digest import candidate_keys, check_table, checked_places, free_keys, hashed
 from curador.noise import SYSTEM, Entropy
-from curador.numbers import Number, rational, set_fields, whole
+from curador.numbers import Number, number_of_people, rational, set_fields
 from curador.show.summary import EstimateNote, Summary
 
 BITS = 32
@@ -180,7 +180,7 @@ class Sketch(Task):
 
         ``concentration`` is the sum of the squared frequencies of all other keys; left out, the largest possible.
         """
-        f, n, m = rational(frequency, "frequency"), whole(users, "users", 1), self.places
+        f, n, m = rational(frequency, "frequency"), number_of_people(users), self.places
         others = (1 - f) ** 2 if concentration is None else rational(concentration, "concentration")
         if not 0 <= f <= 1 or not 0 <= others <= (1 - f) ** 2:
             raise InvalidParameter("These are no frequencies.", fix="They are at least 0 and sum to 1.")

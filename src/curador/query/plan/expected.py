@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from curador.errors import InvalidParameter, QuestionRefused
 from curador.mechanisms.base import checked_confidence
 from curador.mechanisms.thresholded import Thresholded
-from curador.numbers import Number, positive, rational, set_fields
+from curador.numbers import Number, positive, rational, set_fields, shown_up
 from curador.query.aggregates.base import Function, NoisyMeasure, Recipe, function_named
 from curador.query.aggregates.linear import Forms, LinearForm, form_error, forms_of, linear
 from curador.query.aggregates.measure import Measure
@@ -66,7 +66,7 @@ class Within:
         ranked = [e.output for e in asked if e.unit == RANKS]
         others = [e.output for e in asked if e.unit != RANKS]
         if ranked and self.unit is None:
-            number = f"{float(rational(self.error)):g}"
+            number = shown_up(self.error)
             raise QuestionRefused(
                 f"{ranked[0]!r} is chosen by rank: before it is bought its error is known in ranks, not in values.",
                 fix=f"Write within({number}, unit='ranks', output={ranked[0]!r}) for {number} ranks; or give epsilon: "
