@@ -50,14 +50,14 @@ def refusal(error: CuradorError, language: str, **worded: object) -> tuple[str, 
     ``worded`` are facts in words, in place of the refusal's own.
 
     >>> refusal(InvalidParameter("x", fix="y", code="not-positive", facts={"name": "epsilon"}), "es")
-    ('epsilon debe ser mayor que 0.', 'Escriba un número mayor que 0.')
+    ('épsilon debe ser mayor que 0.', 'Escriba un número mayor que 0.')
     >>> refusal(InvalidParameter("x", fix="y", code="no-such-code"), "es") is None
     True
     """
     found = {} if language == "en" else import_module("curador.show.words.refusals").ES
     if error.code not in found:
         return None
-    facts = {**error.facts, **worded}
+    facts = {name: _worded(name, x, language) for name, x in {**error.facts, **worded}.items()}
     try:
         what, fix = (text.format(**facts) for text in found[error.code])
     except (KeyError, IndexError):  # raised elsewhere without the facts: its own words say more
@@ -65,6 +65,17 @@ def refusal(error: CuradorError, language: str, **worded: object) -> tuple[str, 
     at = facts.get("at")
     where = say("at-place", language, line=at[0], column=at[1]) if isinstance(at, tuple | list) and at else ""
     return where + what, fix
+
+
+def _worded(name: str, fact: object, language: str) -> object:
+    """A fact that has a word in a language: a column's type, and epsilon where it is what a number is called.
+
+    >>> _worded("type", "date", "es"), _worded("name", "epsilon", "es"), _worded("column", "date", "es")
+    ('fecha', 'épsilon', 'date')
+    """
+    if name.startswith("type") and knows(f"tables.type-{fact}"):
+        return say(f"tables.type-{fact}", language)
+    return "épsilon" if (name, fact, language) == ("name", "epsilon", "es") else fact
 
 
 def counted(code: str, n: int, language: str = "en") -> str:
