@@ -260,7 +260,7 @@ TEXTS = {
     ),
     "error-unavailable": (
         "What keeps the charges or the reports is not available now. Try again later; if it stays so, tell the curator. A charge that was already written stays spent.",
-        "Lo que guarda los cobros o los informes no está disponible ahora. Inténtelo más tarde; si sigue así, avise al curador. Un cobro ya escrito queda gastado.",
+        "Lo que guarda los cargos o los informes no está disponible ahora. Inténtelo más tarde; si sigue así, avise al curador. Un cargo ya escrito queda gastado.",
     ),
     "error-server-failed": (
         "The server could not do this. Look at what you have spent before you pay again: what was charged stays charged.",

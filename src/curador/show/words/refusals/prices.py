@@ -100,13 +100,13 @@ ES: dict[str, tuple[str, str]] = {
     ),
     "planned-for-other-data": ("Los datos de {table} cambiaron entretanto.", "Pregunte de nuevo."),
     "data-changed-while-read": (
-        "Los datos de {table} cambiaron mientras se leían; el cobro se mantiene y la respuesta se desechó.",
+        "Los datos de {table} cambiaron mientras se leían; el cargo se mantiene y la respuesta se desechó.",
         "Pregunte de nuevo.",
     ),
     "data-changed": ("Los datos cambiaron desde que esto se planeó.", "Pregunte de nuevo."),
     "engine-failed": (
-        "El motor no pudo ejecutar la pregunta; el cobro se mantiene, como por una respuesta.",
-        "Pida al curador que revise el motor; preguntar de nuevo es otro cobro.",
+        "El motor no pudo ejecutar la pregunta; el cargo se mantiene, como por una respuesta.",
+        "Pida al curador que revise el motor; preguntar de nuevo es otro cargo.",
     ),
     "engines-differ": ("Las tablas de esta pregunta están en motores distintos.", "Una tablas de un mismo motor."),
 }

@@ -84,10 +84,10 @@ ES: dict[str, tuple[str, str]] = {
     "sgd-needs-delta": ("DP-SGD se paga con épsilon y delta.", "Dé los dos."),
     # -- releases
     "not-recalled": (
-        "El cobro {charge} se planeó de un modo que su registro no cuenta.",
+        "El cargo {charge} se planeó de un modo que su registro no cuenta.",
         "Haga la misma pregunta de nuevo: lo comprado no cuesta nada.",
     ),
-    "charge-unknown": ("No hay un cobro {charge}.", "Elija uno de la lista."),
+    "charge-unknown": ("No hay un cargo {charge}.", "Elija uno de la lista."),
     "task-refused": ("Con estos datos no se forma una tarea.", "Mire las respuestas posibles y épsilon."),
     # -- requests
     "malformed": ("Esto no está llenado como debe.", "Mírelo de nuevo."),
