@@ -336,3 +336,18 @@ def test_a_file_is_brought_with_and_without_scripts(browser: Browser, bringing: 
         page.click("button[value=columns]")
         assert page.locator("#unit").is_visible()
     context.close()
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("nada://x#t", "No hay tal archivo"),
+        ("postgresql://127.0.0.1:1/x#t", "no responde o no deja entrar"),
+    ],
+)
+def test_a_source_that_does_not_open_is_told_in_spanish(bringing: Served, source: str, said: str) -> None:
+    with visitor(bringing, "curator", **{"Accept-Language": "es"}) as client:
+        answer = client.post(NEW, data={**FORM, "source": source, "step": "columns"})
+    assert answer.status_code == 422
+    assert said in answer.text
+    assert 'lang="en"' not in answer.text.replace('value="en" lang="en"', "")

@@ -86,7 +86,8 @@ class Visit:
             return {"what": self.say(code, **facts), "fix": "", "cost": "", "language": self.language}
         cost = self.say("frame.cost-nothing") if error.cost == NOTHING else error.cost
         if (worded := refusal(error, self.language, **facts)) is not None:
-            return {"what": worded[0], "fix": worded[1], "cost": cost, "language": self.language}
+            free = cost if error.cost == NOTHING else ""  # any other cost is told by the text itself
+            return {"what": worded[0], "fix": worded[1], "cost": free, "language": self.language}
         return {"what": error.what, "fix": error.fix, "cost": cost, "language": "en"}
 
     def _text_of(self, refusal: str) -> str:

@@ -32,7 +32,7 @@ LOADED = (
     "curador.curator.releases.reporting",
     "curador.curator.releases.verify",
     "curador.show.report.document",
-    "curador.show.words.refusals",
+    "curador.show.words.refusals.facts",
     *(f"curador.show.words.{kind}{language}" for language in LANGUAGES for kind in ("", "report_")),
 )
 LEARNING = ("recipe", "preprocess", "search", "trials", "sums.inside")

@@ -181,6 +181,9 @@ def choices(visit: Visit, names: list[str]) -> Mapping[str, list[tuple[str, str]
 
 def said(visit: Visit, mistake: Mistyped) -> str:
     """A mistake in the visitor's language."""
+    if isinstance(refusal := mistake.facts.get("refusal"), CuradorError):
+        told = visit.told(refusal)
+        return visit.say(f"tables.wrong-{mistake.code}", what=told["what"], fix=told["fix"])
     return visit.say(f"tables.wrong-{mistake.code}", **mistake.facts)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import import_module
 
 from curador.errors import CuradorError, InvalidParameter
@@ -57,7 +58,8 @@ def refusal(error: CuradorError, language: str, **worded: object) -> tuple[str, 
     found = {} if language == "en" else import_module("curador.show.words.refusals").ES
     if error.code not in found:
         return None
-    facts = {name: _worded(name, x, language) for name, x in {**error.facts, **worded}.items()}
+    known = import_module("curador.show.words.refusals.facts").FACTS
+    facts = {name: _worded(name, x, known, language) for name, x in {**error.facts, **worded}.items()}
     try:
         what, fix = (text.format(**facts) for text in found[error.code])
     except (KeyError, IndexError):  # raised elsewhere without the facts: its own words say more
@@ -67,15 +69,15 @@ def refusal(error: CuradorError, language: str, **worded: object) -> tuple[str, 
     return where + what, fix
 
 
-def _worded(name: str, fact: object, language: str) -> object:
-    """A fact that has a word in a language: a column's type, and epsilon where it is what a number is called.
+def _worded(name: str, fact: object, known: Mapping[str, Mapping[str, str]], language: str) -> object:
+    """A fact that has a word of its own in a language: a column's type, or one that is known by its name.
 
-    >>> _worded("type", "date", "es"), _worded("name", "epsilon", "es"), _worded("column", "date", "es")
-    ('fecha', 'épsilon', 'date')
+    >>> _worded("type", "date", {}, "es"), _worded("name", "error", {"name": {"error": "el error"}}, "es")
+    ('fecha', 'el error')
     """
     if name.startswith("type") and knows(f"tables.type-{fact}"):
         return say(f"tables.type-{fact}", language)
-    return "épsilon" if (name, fact, language) == ("name", "epsilon", "es") else fact
+    return known.get(name, {}).get(fact, fact) if isinstance(fact, str) else fact
 
 
 def counted(code: str, n: int, language: str = "en") -> str:

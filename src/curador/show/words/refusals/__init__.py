@@ -9,6 +9,7 @@ Reading order:
 * sql_types — SQL: the types and bounds of what is computed from a row
 * tables — a table: its file, its columns, and whom it protects
 * study — people and their budgets, models, and what was released
+* facts — what numbers and functions are called in these texts
 """
 
 from curador.show.words.refusals import prices, sql_columns, sql_rows, sql_types, sql_words, study, tables

@@ -84,7 +84,7 @@ ES: dict[str, tuple[str, str]] = {
     "no-database-file": ("No hay un archivo de DuckDB {file}.", "Corrija su ruta."),
     "no-table-in-database": ("No hay una tabla {table} en la base de datos.", "Corrija su nombre."),
     "database-closed": (
-        "No se pudo abrir la base de datos de PostgreSQL.",
+        "La base de datos de PostgreSQL no responde o no deja entrar.",
         "Mire su dirección, el usuario y las tablas.",
     ),
     "driver-missing": (
