@@ -34,7 +34,12 @@ def rational(x: object, name: str = "number") -> Fraction:
     (Fraction(1, 10), Fraction(1, 3), Fraction(2, 1))
     """
     if isinstance(x, bool):
-        raise InvalidParameter(f"{name} must be a number, got {x}.", fix=f"Pass {name} as an int, float or Fraction.")
+        raise InvalidParameter(
+            f"{name} must be a number, got {x}.",
+            fix=f"Pass {name} as an int, float or Fraction.",
+            code="not-a-number",
+            facts={"name": name, "given": str(x)},
+        )
     if isinstance(x, Rational):  # int, Fraction, numpy integers
         return _of_bounded_size(Fraction(int(x.numerator), int(x.denominator)), name)
     try:
@@ -64,7 +69,9 @@ def _is_legible(text: str) -> bool:
 
 def _of_bounded_size(x: Fraction, name: str) -> Fraction:
     if max(x.numerator.bit_length(), x.denominator.bit_length()) > 8 * LONGEST:
-        raise InvalidParameter(f"{name} has more than two thousand digits.", fix="Round it.")
+        raise InvalidParameter(
+            f"{name} has more than two thousand digits.", fix="Round it.", code="number-too-long", facts={"name": name}
+        )
     return x
 
 
@@ -82,7 +89,9 @@ def nonnegative(x: object, name: str) -> Fraction:
     """Read a number exactly and refuse it below zero."""
     value = rational(x, name)
     if value < 0:
-        raise InvalidParameter(f"{name} must be at least 0, got {x}.", fix=f"Choose {name} >= 0.")
+        raise InvalidParameter(
+            f"{name} must be at least 0, got {x}.", fix=f"Choose {name} >= 0.", code="below-zero", facts={"name": name}
+        )
     return value
 
 
@@ -90,7 +99,12 @@ def probability(x: object, name: str) -> Fraction:
     """Read a number exactly and refuse it outside [0, 1]."""
     value = rational(x, name)
     if not 0 <= value <= 1:
-        raise InvalidParameter(f"{name} must lie in [0, 1], got {x}.", fix=f"Choose 0 <= {name} <= 1.")
+        raise InvalidParameter(
+            f"{name} must lie in [0, 1], got {x}.",
+            fix=f"Choose 0 <= {name} <= 1.",
+            code="probability-range",
+            facts={"name": name},
+        )
     return value
 
 
@@ -122,7 +136,10 @@ def whole(x: object, name: str, least: int = 0) -> int:
     value = rational(x, name)
     if value.denominator != 1 or value < least:
         raise InvalidParameter(
-            f"{name} must be a whole number of at least {least}, got {x}.", fix=f"Choose an integer {name} >= {least}."
+            f"{name} must be a whole number of at least {least}, got {x}.",
+            fix=f"Choose an integer {name} >= {least}.",
+            code="whole-number",
+            facts={"name": name, "least": least},
         )
     return value.numerator
 

@@ -85,7 +85,12 @@ class Scopes(TableScopes):
         known = self.ledger.registered(ANALYST + name, ANALYST + name)
         tied = None if known is None else known.scope
         if name in self._private or name == POPULATION or (tied is None and self._was_table(name)):
-            raise InvalidParameter(f"{name!r} is a table, not an analyst.", fix="Choose another name.")
+            raise InvalidParameter(
+                f"{name!r} is a table, not an analyst.",
+                fix="Choose another name.",
+                code="name-of-table",
+                facts={"name": name},
+            )
         if known is not None and kind not in ("", known.unit):
             self.state_kind(name, kind)
         if group is not None:
@@ -93,7 +98,9 @@ class Scopes(TableScopes):
         kinds = self._kinds
         if len(kinds) > 1:
             raise InvalidParameter(
-                "The tables are about different neighbours.", fix="Give analysts a study of their own."
+                "The tables are about different neighbours.",
+                fix="Give analysts a study of their own.",
+                code="neighbors-apart",
             )
         scope, parent = tied or name, self._above(group)
         if scope not in self.ledger and (other := looks.setdefault(skeleton(name), name)) != name:
@@ -102,6 +109,8 @@ class Scopes(TableScopes):
             raise InvalidParameter(
                 f"{name!r} would have a budget below {parent!r}, and no table is about those people any more.",
                 fix=f"Say below which budget instead, as its group: {', '.join(map(repr, self.roots()))}.",
+                code="people-gone",
+                facts={"name": name},
             )
         how: dict[str, Any] = {"parent": parent} if parent else {"neighbors": next(iter(kinds))}
 
@@ -116,6 +125,8 @@ class Scopes(TableScopes):
             raise InvalidParameter(
                 f"The budget of {name!r} has another end in the ledger.",
                 fix="State the same end; give a new analyst a new name.",
+                code="end-stays",
+                facts={"name": name},
             )
         if known is None:
             self.ledger.register(ANALYST + name, ANALYST + name, scope=scope, unit=kind)
@@ -172,6 +183,8 @@ class Scopes(TableScopes):
             raise InvalidParameter(
                 f"{name!r} has a budget for people that no table is about any more.",
                 fix=f"Give the group a new one first: {group!r}." if group else "Give a new analyst a new name.",
+                code="people-gone",
+                facts={"name": name},
             )
 
         def open_anew(book: Ledger) -> Balance:
@@ -200,7 +213,12 @@ class Scopes(TableScopes):
         scope = tied or name
         root = root_of(self.ledger.balance(scope))
         if tied is None and self._of_tables(scope):
-            raise InvalidParameter(f"{name!r} is not an analyst.", fix="Name an analyst, or a group.")
+            raise InvalidParameter(
+                f"{name!r} is not an analyst.",
+                fix="Name an analyst, or a group.",
+                code="not-an-analyst",
+                facts={"name": name},
+            )
         if self._of_tables(root) and root not in (roots := self.roots(tables)):
             raise InvalidParameter(
                 f"{name!r} has a budget below {root!r}, and this is about {roots[0]!r}.",
@@ -226,11 +244,16 @@ class Scopes(TableScopes):
         name = name if name in self._private else normal(name)
         if expires is not None and expires <= datetime.now(UTC):
             raise InvalidParameter(
-                "This budget would have ended already.", fix="Let it end on a later day.", code="ends-in-the-past"
+                "This budget would have ended already.", fix="Let it end on a later day.", code="already-ended"
             )
         if scope not in self.ledger:
             if isinstance(more, ApproxDP) and not more.epsilon:
-                raise InvalidParameter(f"{name!r} has no budget yet, and a delta alone is none.", fix="Grant epsilon.")
+                raise InvalidParameter(
+                    f"{name!r} has no budget yet, and a delta alone is none.",
+                    fix="Grant epsilon.",
+                    code="epsilon-first",
+                    facts={"name": name},
+                )
             return self.analyst(name, more, group, expires, because)
         if seen is not None and not seen:
             raise InvalidParameter(
@@ -244,11 +267,18 @@ class Scopes(TableScopes):
             raise InvalidParameter(
                 f"{name!r} has a budget already, whose group and end stay as they are.",
                 fix="Raise it without them, or give a new analyst a new name.",
+                code="group-and-end-stay",
+                facts={"name": name},
             )
         more = _alike(more, self.ledger.balance(scope).budget, name)
         sharing = [s for s in self.of(self._private) if not RENEWED.fullmatch(s)] if self.shared else []
         if scope in sharing:
-            raise InvalidParameter(f"{name!r} shares the budget of all tables.", fix=f"Raise {POPULATION!r}.")
+            raise InvalidParameter(
+                f"{name!r} shares the budget of all tables.",
+                fix=f"Raise {POPULATION!r}.",
+                code="shares-all",
+                facts={"name": name},
+            )
         if anew:
             return self._anew(name, scope, more, because, expires)
 
@@ -309,7 +339,12 @@ def _alike(more: Guarantee, budget: Guarantee, name: str) -> Guarantee:
         return ZCDP(0, more.delta)
     if type(more) is not type(budget):
         counts = " and ".join(f.name for f in fields(budget))  # type: ignore[arg-type]
-        raise InvalidParameter(f"The budget of {name!r} counts {counts}.", fix=f"Grant {counts}.")
+        raise InvalidParameter(
+            f"The budget of {name!r} counts {counts}.",
+            fix=f"Grant {counts}.",
+            code="budget-counts-otherwise",
+            facts={"name": name},
+        )
     return more
 
 

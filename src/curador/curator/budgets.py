@@ -209,10 +209,9 @@ class TableScopes:
         """Open a table's scope, or find it; never one that belongs to something else."""
         scope = self._scope(name)
         if scope == name and name in self.ledger and not self._tables_own(name, budget):
-            raise InvalidParameter(
-                f"The ledger holds a budget called {name!r} that does not belong to this table.",
-                fix="Give the table another name: that one belongs, or belonged, to an analyst.",
-            )
+            what = f"The ledger holds a budget called {name!r} that does not belong to this table."
+            fix = "Give the table another name: that one belongs, or belonged, to an analyst."
+            raise InvalidParameter(what, fix=fix, code="name-of-analyst", facts={"name": name})
         self._open(scope, budget, names=name, **how)
 
     def _tables_own(self, name: str, budget: Guarantee) -> bool:

@@ -55,7 +55,12 @@ def refuse_reserved(name: str) -> None:
     >>> refuse_reserved("people")
     """
     if name.startswith(ANALYST) or RENEWED.fullmatch(name):
-        raise InvalidParameter(f"{name!r} is a name that only the ledger gives.", fix="Rename it.")
+        raise InvalidParameter(
+            f"{name!r} is a name that only the ledger gives.",
+            fix="Rename it.",
+            code="name-reserved",
+            facts={"name": name},
+        )
     if len(name) > LONGEST:
         raise InvalidParameter(
             f"A name has at most {LONGEST} characters, and {name[:40]!r}… has {len(name)}.",
@@ -71,7 +76,9 @@ def normal(name: str) -> str:
     True
     """
     if name != name.strip():
-        raise InvalidParameter(f"The name {name!r} begins or ends with a space.", fix="Leave it out.")
+        raise InvalidParameter(
+            f"The name {name!r} begins or ends with a space.", fix="Leave it out.", code="name-spaces"
+        )
     return unicodedata.normalize("NFC", name)
 
 

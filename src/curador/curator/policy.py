@@ -118,6 +118,8 @@ class Policy:
                 f"The policy allows epsilon {shown_down(rational(self.largest_epsilon))} for one question, "
                 f"and this costs {shown_up(epsilon)}.",
                 fix="Ask with less.",
+                code="policy-epsilon",
+                facts={"most": shown_down(rational(self.largest_epsilon)), "cost": shown_up(epsilon)},
             )
         self.small_delta(delta, tables)
 
@@ -127,6 +129,8 @@ class Policy:
             raise QuestionRefused(
                 f"The policy allows delta {float(rational(self.largest_delta)):g}, and this needs {float(delta):g}.",
                 fix="Ask with a smaller delta.",
+                code="policy-delta",
+                facts={"most": f"{float(rational(self.largest_delta)):g}", "cost": f"{float(delta):g}"},
             )
         for name, table in tables.items():
             size = table.size
@@ -135,6 +139,8 @@ class Policy:
                     f"A delta of {float(delta):g} is not below 1 / {size:,}, the public size of {name!r}: it would "
                     "allow publishing somebody's row as it is.",
                     fix=f"Choose delta far below {1 / size:.1g}, such as {0.01 / size:.1g}.",
+                    code="delta-of-size",
+                    facts={"delta": f"{float(delta):g}", "size": size, "table": name, "better": f"{0.01 / size:.1g}"},
                 )
 
 

@@ -164,7 +164,10 @@ class Request:
             raise InvalidParameter("override and fresh are True or False.", fix="Pass one of them.")
         if not isinstance(self.because, str) or not storable(self.because) or len(self.because) > LONGEST_REASON:
             raise InvalidParameter(
-                f"A reason is a text of at most {LONGEST_REASON} Unicode characters.", fix='Write because="…".'
+                f"A reason is a text of at most {LONGEST_REASON} Unicode characters.",
+                fix='Write because="…".',
+                code="reason-too-long",
+                facts={"most": LONGEST_REASON},
             )
 
     @property
@@ -258,7 +261,8 @@ class Buyer:
                 flight.ended = time()
                 if found is None:
                     same = failed()  # the engine's own words, so that what failed, and where, is not seen
-                    raise EngineFailed(same.what, fix=same.fix, cost=f"charge {charge.id} is kept, as for an answer")
+                    cost = f"charge {charge.id} is kept, as for an answer"
+                    raise EngineFailed(same.what, fix=same.fix, cost=cost, code=same.code)
                 content = self._ledger.settle(charge.id, found, planned=planned)
                 self._known.settled(_charged(held)[0], charge)
             except BaseException:

@@ -93,17 +93,26 @@ def check_column(
 ) -> Stored:
     """The class of the column's stored type; a column that is missing, or cannot be read as ``kind``, is refused."""
     if column not in types:
-        raise InvalidParameter(f"There is no column {column!r} in the source.", fix="Fix its name, or remove it.")
+        raise InvalidParameter(
+            f"There is no column {column!r} in the source.",
+            fix="Fix its name, or remove it.",
+            code="no-column-in-source",
+            facts={"column": column},
+        )
     stored = dialect.stored(types[column])
     if stored is None or (kind, stored) not in _CONVERSIONS:
         raise InvalidParameter(
             f"Column {column!r} is stored as {types[column]}, which cannot be read as {kind}.",
             fix="Declare another type for it, or change how it is stored.",
+            code="stored-otherwise",
+            facts={"column": column, "type": str(kind)},
         )
     if way is ReadAs.ID and dialect.loose(types[column]):
         raise InvalidParameter(
             f"The id {column!r} is stored as {types[column]}, where different texts are one value to the database.",
             fix="Take another id, or store this one in one spelling, as text that is compared exactly.",
+            code="id-spellings",
+            facts={"column": column},
         )
     return stored
 

@@ -150,6 +150,7 @@ def failed() -> EngineFailed:
         "The engine could not run the plan.",
         fix="Ask again later, or ask the curator to look at the engine; asking again is a new charge.",
         cost="the charge is kept, as for an answer",
+        code="engine-failed",
     )
 
 

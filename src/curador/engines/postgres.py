@@ -232,7 +232,12 @@ class Postgres(SqlEngine):
             [written],
         ).fetchone()
         if row is None:
-            raise InvalidParameter(f"There is no table {table!r} in the database.", fix="Fix its name.")
+            raise InvalidParameter(
+                f"There is no table {table!r} in the database.",
+                fix="Fix its name.",
+                code="no-table-in-database",
+                facts={"table": table},
+            )
         return int(row[0]), f"{POSTGRES.quoted(row[1])}.{POSTGRES.quoted(row[2])}"
 
     def _connect(self) -> psycopg.Connection[Any]:
@@ -358,7 +363,9 @@ class Postgres(SqlEngine):
 
 def _unopened() -> InvalidParameter:
     return InvalidParameter(
-        "The PostgreSQL database could not be opened.", fix="Check its address, the role and the tables."
+        "The PostgreSQL database could not be opened.",
+        fix="Check its address, the role and the tables.",
+        code="database-closed",
     )
 
 

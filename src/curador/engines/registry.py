@@ -107,7 +107,9 @@ def shared_engine(sources: Iterable[Source]) -> EngineEntry:
     found = {entry.name: entry for entry in map(engine_entry, sources)}
     if len(found) > 1:
         raise InvalidParameter(
-            f"The tables of this question live in {' and '.join(sorted(found))}.", fix="Join tables of one engine."
+            f"The tables of this question live in {' and '.join(sorted(found))}.",
+            fix="Join tables of one engine.",
+            code="engines-differ",
         )
     return next(iter(found.values()))
 

@@ -46,6 +46,8 @@ def deviation_for(length: Fraction, mu: Fraction, coordinates: int) -> Fraction:
     lost = sqrt_up(Fraction(coordinates)) * Fraction(1, 1 << 40)
     if mu <= 2 * lost:
         raise InvalidParameter(
-            f"This guarantee is too small for {coordinates:,} numbers.", fix="Give a larger one, or fewer features."
+            f"This guarantee is too small for {coordinates:,} numbers.",
+            fix="Give a larger one, or fewer features.",
+            code="guarantee-too-small",
         )
     return length / (mu - lost) * SLACK

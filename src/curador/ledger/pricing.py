@@ -35,6 +35,8 @@ def name_of(name: object, what: str = "scope", longest: int = LONGEST_NAME) -> s
         raise InvalidParameter(
             f"A {what} is named by printable text of 1 to {longest} characters, got {str(name)[:40]!r}.",
             fix="Rename it.",
+            code="name-unprintable",
+            facts={"most": longest},
         )
     return name
 

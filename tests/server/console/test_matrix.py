@@ -38,6 +38,7 @@ MATRIX: dict[tuple[str, str], tuple[set[str | None], dict[str, Any] | None]] = {
     ("GET", "/console/tables/withdraw"): ({"curator"}, None),
     ("POST", "/console/tables/withdraw"): ({"curator"}, {"table": "nothing"}),
     ("POST", "/console/tables/upload"): ({"curator"}, {"a": "nothing"}),
+    ("POST", "/console/tables/upload-form"): ({"curator"}, {"a": "nothing"}),
     ("POST", "/console/preferences"): (EVERYBODY, {"theme": "dark"}),
 }
 for file in sorted((Path(__file__).parent / "pages").glob("test_*.py")):

@@ -16,6 +16,7 @@ from tests.server.console.browsing import visitor
 from tests.server.served import Served, serving, write_study
 
 PLACE = "/console/tables/upload"
+FORM_PLACE = "/console/tables/upload-form"
 LIMIT = 3_000_000
 
 
@@ -133,3 +134,76 @@ def test_a_disk_that_is_full_is_said_and_leaves_nothing(taking: Served, monkeypa
     assert (answer.status_code, "space on its disk" in answer.text) == (422, True)
     assert files(taking) == before
     assert not list(Path(taking.study.parent / "uploads").glob(".*"))
+
+
+# ---- in a form, as browsers without scripts send one -----------------------------------------------------------------
+
+OURS = {"Sec-Fetch-Site": "same-origin"}
+
+
+def form(
+    client: httpx.Client, name: str, content: bytes, *, token: str | None = None, **headers: str
+) -> httpx.Response:
+    """Send a form: the token first, then the file."""
+    shown = client.headers["X-Form-Token"] if token is None else token
+    parts = [("form_token", (None, shown))] if shown else []
+    sent = {**OURS, **headers, "X-Form-Token": ""}
+    return client.post(FORM_PLACE, files=[*parts, ("file", (name, content))], headers=sent)
+
+
+def test_a_file_in_a_form_is_written_whole_and_goes_on(taking: Served) -> None:
+    content = b"\r\n--x" + os.urandom(LIMIT - 2000)  # larger than any other form may be
+    with visitor(taking, "curator") as client:
+        answer = form(client, "Formed Rows.csv", content)
+        assert (answer.status_code, answer.headers["location"]) == (
+            303,
+            "/console/tables/new?source=uploads%2Fformed_rows.csv",
+        )
+        page = client.get(answer.headers["location"]).text
+        assert 'value="uploads/formed_rows.csv"' in page.replace("<option ", "")
+        other = client.get("/console/tables/new?source=../study.toml").text
+        assert 'value="../study.toml"' not in other  # only what was sent is filled in
+    assert (taking.study.parent / "uploads" / "formed_rows.csv").read_bytes() == content
+
+
+def test_a_form_that_is_not_ours_leaves_nothing(taking: Served) -> None:
+    before = files(taking)
+    with visitor(taking, "ana") as client:
+        assert form(client, "mine.csv", b"x").status_code == 403
+    with visitor(taking, "curator", **{"Accept-Language": "es"}) as client:
+        assert form(client, "mine.csv", b"x", token="0" * 64).status_code == 403
+        assert form(client, "mine.csv", b"x", token="").status_code == 403
+        assert form(client, "mine.csv", b"x", **{"Sec-Fetch-Site": "cross-site"}).status_code == 403
+        assert form(client, "mine.csv", b"x", **{"Origin": "https://evil.example"}).status_code == 403
+        # Without the browser's word for it that the form is ours, it may be no larger than others.
+        assert form(client, "mine.csv", b"x" * 100_000, **{"Sec-Fetch-Site": "none"}).status_code == 413
+        assert form(client, "big.csv", b"x" * (LIMIT + 1)).status_code == 413
+        assert "archivo CSV o Parquet" in form(client, "mine.txt", b"x").text
+        assert form(client, "empty.csv", b"").status_code == 422
+    assert files(taking) == before
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"nonsense",
+        b'--b\r\nContent-Disposition: form-data; name="form_token"\r\n\r\nTOKEN\r\n--b--\r\n',
+        b'--b\r\nContent-Disposition: form-data; name="form_token"\r\n\r\nTOKEN\r\n'
+        b'--b\r\nContent-Disposition: form-data; name="file"; filename="half.csv"\r\n\r\na\n1\n',
+        b'--b\r\nContent-Disposition: form-data; name="form_token"\r\n\r\nTOKEN\r\n'
+        b'--b\r\nContent-Disposition: form-data; name="file"; filename="two.csv"\r\n\r\na\n1\n\r\n'
+        b'--b\r\nContent-Disposition: form-data; name="file"; filename="three.csv"\r\n\r\na\n1\n\r\n--b--\r\n',
+        b'--b\r\nContent-Disposition: form-data; name="form_token"\r\n\r\n' + b"x" * 300_000,
+    ],
+    ids=["nothing", "nonsense", "no-file", "broken-off", "two-files", "a-field-without-end"],
+)
+def test_a_form_that_is_not_whole_leaves_nothing(taking: Served, body: bytes) -> None:
+    before = files(taking)
+    with visitor(taking, "curator", **{"Accept-Language": "es"}) as client:
+        content = body.replace(b"TOKEN", client.headers["X-Form-Token"].encode())
+        kind = {**OURS, "Content-Type": "multipart/form-data; boundary=b"}
+        answer = client.post(FORM_PLACE, content=content, headers=kind)
+    assert answer.status_code == 422
+    assert "Envíe el archivo de nuevo" in answer.text
+    assert files(taking) == before

@@ -317,14 +317,37 @@ def test_what_the_ledger_knows_otherwise_is_not_written(bringing: Served) -> Non
     assert bringing.study.read_text() == before
 
 
-@pytest.mark.parametrize(("scripts", "said"), [(True, False), (False, True)])
-def test_without_a_script_the_page_says_how_a_file_is_brought(
-    browser: Browser, bringing: Served, scripts: bool, said: bool
-) -> None:
+@pytest.mark.parametrize("scripts", [True, False])
+def test_a_file_is_brought_with_and_without_scripts(browser: Browser, bringing: Served, scripts: bool) -> None:
     context = browser.new_context(java_script_enabled=scripts, locale="en-GB")
     context.add_cookies([{"name": SESSION, "value": session_of(bringing, "curator"), "url": bringing.url}])
     page = context.new_page()
     page.goto(f"{bringing.url}{NEW}")
-    assert page.locator("noscript .means").is_visible() == said
-    assert page.locator("#file-to-send").is_visible() != said
+    assert page.locator("#file-to-send").is_visible() == scripts
+    assert page.locator("#file-plain").is_visible() != scripts
+    if not scripts:
+        rows = b"who,side\n" + b"1,north\n" * 200_000  # larger than any other form may be
+        page.set_input_files("#file-plain", {"name": "Plain Rows.csv", "mimeType": "text/csv", "buffer": rows})
+        page.click("noscript button")
+        page.wait_for_url("**/tables/new?source=*")
+        assert page.input_value("#source") == "uploads/plain_rows.csv"
+        assert (bringing.study.parent / "uploads" / "plain_rows.csv").read_bytes() == rows
+        page.select_option("#header", "yes")
+        page.click("button[value=columns]")
+        assert page.locator("#unit").is_visible()
     context.close()
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("nada://x#t", "No hay tal archivo"),
+        ("postgresql://127.0.0.1:1/x#t", "no responde o no deja entrar"),
+    ],
+)
+def test_a_source_that_does_not_open_is_told_in_spanish(bringing: Served, source: str, said: str) -> None:
+    with visitor(bringing, "curator", **{"Accept-Language": "es"}) as client:
+        answer = client.post(NEW, data={**FORM, "source": source, "step": "columns"})
+    assert answer.status_code == 422
+    assert said in answer.text
+    assert 'lang="en"' not in answer.text.replace('value="en" lang="en"', "")

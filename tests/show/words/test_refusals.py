@@ -1,13 +1,17 @@
-"""Refusals in Spanish: made from codes and facts; how many stay English is counted, and may not grow."""
+"""Refusals in Spanish: every one that a person can meet has a code, its facts, and a text made from them."""
 
 from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
+from curador import errors
 from curador.curator.curator import Curator
 from curador.errors import CuradorError
 from curador.privacy import PureDP
@@ -15,73 +19,153 @@ from curador.query.tables.table import Table
 from curador.show.words.refusals import ES
 from curador.show.words.say import knows, refusal
 from tests.show.test_words import blanks
+from tests.show.words.test_console import PAGES
+from tests.show.words.unspoken import UNSPOKEN, UNSPOKEN_CODES
 
 SOURCE = Path(__file__).parents[3] / "src" / "curador"
-RAISED = {"QuestionRefused", "InvalidParameter", "NotPromised", "BudgetExceeded", "refuse", "_wrong"}
-"""The names by which refusals are made."""
+ROOMS = ("numbers.py", "query/", "curator/", "server/")
+CLASSES = {name for name, x in vars(errors).items() if isinstance(x, type) and issubclass(x, CuradorError)}
 
-WIZARD = (
-    "server/console/wizard.py",
-    "server/console/uploading.py",
-    "curator/study/draft.py",
-    "curator/study/header.py",
-)
-SQL = ("query/ask/sql/", "query/ask/typed.py", "query/plan/", "query/aggregates/")
-ENGLISH = {"wizard": 1, "sql": 112}
-"""Places that refuse without a code, and so in English alone: a frame as a draft, and rare parts of SQL."""
+BY_FIELD = {  # helpers of the console, whose codes are made of what they are given
+    "server/console/budgets/granting.py:_wrong": "{3}",
+    "server/console/pages/analysts.py:_wrong": "{3}",
+    "server/console/pages/collect.py:_wrong": "task-{0}-{3}",
+    "server/console/pages/ledger.py:_wrong": "filter-{0}",
+    "server/console/learning/chosen.py:wrong": "model-{3|0}",
+    "server/console/questions/pricing.py:wrong": "field-{0}",
+}
 
 
-def made(source: str) -> list[tuple[int, str | None]]:
-    """The line of every refusal that a file makes, and its code where that is written there; None where it has none."""
-    found: list[tuple[int, str | None]] = []
-    for node in ast.walk(ast.parse(source)):
-        if not isinstance(node, ast.Call):
+@dataclass(frozen=True)
+class Made:
+    """A refusal where it is made; its code is None without one, and "" where it is another's, or found at run time."""
+
+    file: str
+    function: str
+    line: int
+    code: str | None
+    facts: frozenset[str] | None
+
+    @property
+    def place(self) -> str:
+        return f"{self.file}:{self.function}"
+
+
+def made(file: str, source: str) -> Iterator[Made]:
+    """Every refusal that a file makes."""
+    inside: list[tuple[str, ast.AST]] = [("", ast.parse(source))]
+    while inside:
+        function, node = inside.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            function = node.name
+        inside += [(function, child) for child in ast.iter_child_nodes(node)]
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
             continue
-        called = node.func.id if isinstance(node.func, ast.Name) else ""
-        if called not in RAISED or (called == "refuse" and len(node.args) <= 2):  # by the word itself: always coded
+        called, given = node.func.id, {k.arg or "": k.value for k in node.keywords}
+        code: ast.expr | None
+        if called in CLASSES:
+            code, told = given.get("code"), given.get("facts")
+            facts = _keys(told) if told is not None else frozenset()
+        elif called == "refuse" and len(node.args) > 2:  # with fewer, the word itself has a code
+            code = given.get("code") or (node.args[4] if len(node.args) > 4 else None)
+            facts = frozenset({*given, "at"} - {"code"})
+        elif called == "refused" and len(node.args) == 3:
+            code, facts = node.args[2], frozenset()
+        elif f"{file}:{called}" in BY_FIELD:
+            code, facts = _by_field(BY_FIELD[f"{file}:{called}"], node.args), frozenset({*given, "field"})
+        else:
             continue
-        place = {"refuse": 4, "_wrong": 1}.get(called)
-        given = [k.value for k in node.keywords if k.arg == "code"]
-        given += [node.args[place]] if place is not None and len(node.args) > place else []
-        if not given:
-            found.append((node.lineno, None))
-        elif isinstance(given[0], ast.Constant):
-            found.append((node.lineno, str(given[0].value)))
-    return found
+        known = None if code is None else code.value if isinstance(code, ast.Constant) else ""
+        yield Made(file, function, node.lineno, known if known is None else str(known), facts)
 
 
-def refusals(*under: str) -> dict[str, str | None]:
-    files = [f for f in sorted(SOURCE.rglob("*.py")) if str(f.relative_to(SOURCE)).startswith(under)]
-    return {
-        f"{f.relative_to(SOURCE)}:{line}": code for f in files for line, code in made(f.read_text(encoding="utf-8"))
+def _keys(facts: ast.expr) -> frozenset[str] | None:
+    keys = facts.keys if isinstance(facts, ast.Dict) else [None]
+    written = [key.value for key in keys if isinstance(key, ast.Constant)]
+    return frozenset(map(str, written)) if len(written) == len(keys) else None
+
+
+def _by_field(pattern: str, args: list[ast.expr]) -> ast.expr:
+    values = [x.value if isinstance(x, ast.Constant) else None for x in args]
+
+    def filled(found: re.Match[str]) -> str:
+        chosen = [values[int(i)] for i in found[1].split("|") if int(i) < len(values)]
+        return str(next((x for x in chosen if x), ""))
+
+    named = not any(x is None for x in values)
+    return ast.Constant(re.sub(r"\{([\d|]+)\}", filled, pattern).rstrip("-") if named else "")
+
+
+def all_made(*rooms: str) -> list[Made]:
+    files = {str(f.relative_to(SOURCE)): f for f in sorted(SOURCE.rglob("*.py"))}
+    return [one for name, f in files.items() if name.startswith(rooms) for one in made(name, f.read_text())]
+
+
+def texts_of(code: str, file: str) -> list[tuple[str, ...]]:
+    """The texts that tell a code on a Spanish page: one of all pages, one of a page's own, or one by its code."""
+    pages = PAGES if file.startswith("server/console/") else ["frame"]
+    found = [import_module(f"curador.show.words.console.{page}").TEXTS.get(f"error-{code}") for page in pages]
+    return [text for text in [ES.get(code), *found] if text]
+
+
+MADE = all_made(*ROOMS)
+
+
+def test_refusals_are_found() -> None:
+    assert len(MADE) > 450
+    source = "def f():\n    raise QuestionRefused('x', fix='y', code='z', facts={'a': 1})\n    refuse(n, t, 'x', 'y')"
+    assert {(one.function, one.code, one.facts) for one in made("a.py", source)} == {
+        ("f", "z", frozenset({"a"})),
+        ("f", None, frozenset({"at"})),
     }
 
 
-@pytest.mark.parametrize(("name", "under"), [("wizard", WIZARD), ("sql", SQL)])
-def test_what_stays_english_does_not_grow(name: str, under: tuple[str, ...]) -> None:
-    found = refusals(*under)
-    plain = sorted(place for place, code in found.items() if code is None)
-    assert len(plain) <= ENGLISH[name], plain
-    assert len(plain) == ENGLISH[name], "fewer stay English now: lower the number"
+def test_what_a_person_can_meet_has_a_code_and_a_spanish_text() -> None:
+    unspoken = {place for places in UNSPOKEN.values() for place in places}
+    silent = {
+        f"{one.place} (line {one.line}): {one.code or 'no code'}"
+        for one in MADE
+        if (one.code is None or (one.code and not texts_of(one.code, one.file)))
+        and not {one.place, one.file} & unspoken
+        and one.code not in UNSPOKEN_CODES
+    }
+    assert silent == set(), "write a Spanish text by code, or say in unspoken.py why nobody meets it in the console"
 
 
-OURS_ALONE = {"declarations", "plan-defect", "table-refused"}
-"""Codes that need no Spanish: what SHOW TABLES lists, a defect of our own, and the library's words quoted."""
+def test_what_is_left_out_is_still_there() -> None:
+    there = {one.place for one in MADE} | {one.file for one in MADE}
+    assert {place for places in UNSPOKEN.values() for place in places} - there == set()
+    assert set(UNSPOKEN_CODES) <= {one.code for one in MADE}
+    assert not {code for code in UNSPOKEN_CODES if code in ES}
 
 
-@pytest.mark.parametrize("under", [WIZARD, SQL], ids=["wizard", "sql"])
-def test_every_code_has_a_spanish_text(under: tuple[str, ...]) -> None:
-    codes = {code for code in refusals(*under).values() if code} - OURS_ALONE
-    assert len(codes) > 5
-    assert {code for code in codes if code not in ES and not knows(f"frame.error-{code}")} == set()
+def test_every_text_has_the_facts_that_it_fills_in() -> None:
+    short = {
+        f"{one.place} (line {one.line}): {one.code} lacks {sorted(missing)}"
+        for one in [*MADE, *all_made("engines/", "ledger/", "learn/")]
+        if one.code and one.facts is not None
+        for text in texts_of(one.code, one.file)
+        if (missing := blanks("".join(text)) - one.facts - {"scope"})
+    }
+    assert short == set()
 
 
 def test_texts_are_spanish_and_have_names_for_blanks() -> None:
     for code, (what, fix) in ES.items():
         assert re.fullmatch(r"[a-z0-9-]+", code)
         assert what.endswith((".", "?")), code
+        assert fix.endswith("."), code
         assert not re.search(r"\b(the|is|must|not|you)\b", re.sub("'.*?'|[A-Z_]+", "", what + fix)), code
         assert all(blank.isidentifier() for blank in blanks(what + fix)), code
+        assert "columns" not in blanks(what + fix) or code == "sets-need-keys"
+
+
+def test_each_code_has_one_text() -> None:
+    files = [
+        f for f in sorted((SOURCE / "show" / "words" / "refusals").glob("*.py")) if f.stem not in ("__init__", "facts")
+    ]
+    parts = [import_module(f"curador.show.words.refusals.{f.stem}").ES for f in files]
+    assert sum(map(len, parts)) == len(ES)
 
 
 WRONG = {
@@ -108,6 +192,29 @@ WRONG = {
     "SELECT COUNT(*) AS n FROM people WHERE COUNT(*) > 3": "aggregate-in-row",
     "SELECT COUNT(*) AS n FROM people UNION SELECT COUNT(*) AS n FROM other": "union-of-answers",
     "SELECT COUNT(*) AS n FROM people; SELECT COUNT(*) AS n FROM people": "several-statements",
+    "SHOW TABLES": "declarations",
+    "SELECT sex, age, COUNT(*) AS n FROM people GROUP BY sex": "neither-grouped",
+    "SELECT COUNT(*) AS n FROM people WHERE age = 'young'": "compared-types",
+    "SELECT COUNT(*) AS n FROM people WHERE age > 17.5": "compared-fraction",
+    "SELECT COUNT(*) AS n FROM people WHERE town > 'L'": "values-unlisted",
+    "SELECT COUNT(*) AS n FROM people WHERE age": "not-a-condition",
+    "SELECT COUNT(*) AS n FROM people WHERE age = NULL": "null-untyped",
+    "SELECT SUM(age + sex) AS n FROM people": "mixed-arithmetic",
+    "SELECT SUM(weight * 2) AS n FROM people": "no-bounds",
+    "SELECT UPPER(town) AS t, COUNT(*) AS n FROM people GROUP BY 1": "values-unlisted",
+    "SELECT YEAR(age) AS y, COUNT(*) AS n FROM people GROUP BY 1": "needs-date",
+    "SELECT AVG(UPPER(age)) AS n FROM people": "needs-text",
+    "SELECT DISTINCT sex FROM people": "sql-select-distinct",
+    "SELECT sex, COUNT(*) AS n FROM people GROUP BY": "sql-missing-after",
+    "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex LIMIT 0": "whole-number",
+    "SELECT sex, town, COUNT(*) AS n FROM people GROUP BY ROLLUP(sex, town)": "sets-need-keys",
+    "SELECT COUNT(*) AS n FROM public.people": "sql-schema",
+    "SELECT COUNT(*) AS n FROM people FULL JOIN other ON people.age = other.age": "full-join",
+    "SELECT COUNT(*) AS n FROM (SELECT age FROM people ORDER BY age) t": "inner-part",
+    "SELECT QUANTILE(age, 2) AS q FROM people": "probability-range",
+    "SELECT CORR(age, age) AS c FROM people": "pair-of-one",
+    "SELECT AVG(CAST(age AS DECIMAL(3, 1))) AS n FROM people": "cast-type",
+    "SELECT AVG(LN(weight)) AS n FROM people": "curve-untabled",
 }
 PRICES = {"abc": "not-a-number", "-1": "not-positive", "0": "not-positive", "1e30": "loss-range"}
 

@@ -64,12 +64,14 @@ class Batch:
 
     def __post_init__(self) -> None:
         if not self.plans:
-            raise InvalidParameter("A batch has at least one question.", fix="Add questions to it.")
+            raise InvalidParameter("A batch has at least one question.", fix="Add questions to it.", code="board-empty")
         if not all(isinstance(name, str) and name.strip() and storable(name) for name in self.plans):
             raise InvalidParameter("The questions of a batch are named by texts.", fix="Name each of them.")
         if len({plan.neighbors for plan in self.plans.values()}) > 1:
             raise QuestionRefused(
-                "The tables of this batch are about different neighbours.", fix="Publish them in batches of their own."
+                "The tables of this batch are about different neighbours.",
+                fix="Publish them in batches of their own.",
+                code="board-neighbors",
             )
         if sum(plan.checked.work for plan in self.plans.values()) > MOST_OUTPUTS:
             raise QuestionRefused(
@@ -415,4 +417,6 @@ def _part(left: Guarantee, fraction: Fraction) -> Guarantee:
     try:
         return left.share(fraction)
     except InvalidParameter:
-        raise QuestionRefused("The wanted accuracies leave nothing to share.", fix="Give the batch more.") from None
+        raise QuestionRefused(
+            "The wanted accuracies leave nothing to share.", fix="Give the batch more.", code="nothing-to-share"
+        ) from None

@@ -405,13 +405,18 @@ def _columns(query: TableQuery, features: object, label: str | None) -> dict[str
     elif isinstance(features, Sequence) and not isinstance(features, str):
         named = {name: name for name in features}
         if len(named) < len(features):
-            raise InvalidParameter("A feature is named twice.", fix="Name each of them once.")
+            raise InvalidParameter("A feature is named twice.", fix="Name each of them once.", code="feature-twice")
     else:
         named = {}
     if not named or not all(isinstance(name, str) for name in named):
         raise InvalidParameter("The features are a list of columns.", fix='Write features=["age", "sex"].')
     if label is not None:
         if label in named:
-            raise InvalidParameter(f"{label!r} is a feature and the label.", fix="Leave it out of the features.")
+            raise InvalidParameter(
+                f"{label!r} is a feature and the label.",
+                fix="Leave it out of the features.",
+                code="label-and-feature",
+                facts={"column": label},
+            )
         named[label] = label
     return {name: query.read(e) for name, e in named.items()}

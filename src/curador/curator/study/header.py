@@ -58,7 +58,7 @@ def doubt(fields: Sequence[str], file: str, delimiter: str, trimmed: bool) -> In
             f"The first line of {file!r} is one field, with {DELIMITERS[others[0]]} in it.",
             fix=f"State the delimiter, as csv = {{ delimiter = {_toml(others[0])} }}.",
             code="csv-delimiter",
-            facts={"delimiter": others[0]},
+            facts={"delimiter": others[0], "seen": others[0], "stated": delimiter},
         )
     if not trimmed and any(field != field.strip(" \t") for field in fields):
         return InvalidParameter(

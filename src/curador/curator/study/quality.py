@@ -27,7 +27,7 @@ from curador.query.plan.checked import check
 from curador.query.plan.plan import Plan
 from curador.query.plan.planner import Planner
 from curador.query.tables.columns import WIDEST, Column, Key, Kind, day_of, moment_of
-from curador.query.tables.names import suggestion
+from curador.query.tables.names import listed, suggestion
 from curador.query.tables.table import Table
 from curador.show.explain import checked_language
 
@@ -87,15 +87,26 @@ class QualityHolder:
             raise InvalidParameter(
                 f"{table!r} is not a private table here.",
                 fix=suggestion(table, [name for name, t in self.tables.items() if not t.public]),
+                code="no-such-private-table",
             )
         known = _lists(declared)
         others = [name for name in declared.columns if name != declared.unit.id]
         asked = list(dict.fromkeys(columns)) or [name for name in others if len(known[name] or ()) <= MOST_KEYS]
         for name in asked:
             if name not in others:
-                raise InvalidParameter(f"{name!r} is not a column that has a quality.", fix=suggestion(name, others))
+                raise InvalidParameter(
+                    f"{name!r} is not a column that has a quality.",
+                    fix=suggestion(name, others),
+                    code="no-such-column",
+                    facts={"column": name, "known": listed(others)},
+                )
             if len(known[name] or ()) > MOST_KEYS:
-                raise QuestionRefused(f"{name!r} has more than {MOST_KEYS} keys.", fix="Ask about other columns.")
+                raise QuestionRefused(
+                    f"{name!r} has more than {MOST_KEYS} keys.",
+                    fix="Ask about other columns.",
+                    code="too-many-keys",
+                    facts={"column": name, "n": len(known[name] or ()), "most": MOST_KEYS},
+                )
         plans = split(self._of_states(table, asked, confidence), budget_of(epsilon, delta, rho))
         return self._quality(table, plans)
 

@@ -164,5 +164,6 @@ def _unit(unit: object) -> Unit:
         raise InvalidParameter(
             "It does not say what is protected.",
             fix='Write unit = "row" if every row is another person, else the column that says whose a row is.',
+            code="unit-unsaid",
         )
     return Unit.row() if unit == "row" else Unit.of(identifier(unit, "A unit's id"))

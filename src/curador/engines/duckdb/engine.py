@@ -130,7 +130,12 @@ class DuckDB(SqlEngine):
     def _add_database(self, path: str) -> str:
         """Note a database file to attach; returns the name under which it will be."""
         if not os.path.isfile(path):
-            raise InvalidParameter(f"There is no DuckDB file {Path(path).name!r}.", fix="Fix its path.")
+            raise InvalidParameter(
+                f"There is no DuckDB file {Path(path).name!r}.",
+                fix="Fix its path.",
+                code="no-database-file",
+                facts={"file": Path(path).name},
+            )
         there = os.path.realpath(path)
         catalog = f"file {there}"
         self._databases[catalog] = there
@@ -214,7 +219,9 @@ class DuckDB(SqlEngine):
                     return described(run, relation)
                 return described_table(run, relation, DUCKDB)
         except duckdb.Error:
-            raise InvalidParameter("DuckDB could not open a table.", fix="Check its source and its format.") from None
+            raise InvalidParameter(
+                "DuckDB could not open a table.", fix="Check its source and its format.", code="table-unreadable"
+            ) from None
 
     # ---- asking ------------------------------------------------------------------------------------------------
 
@@ -398,7 +405,9 @@ def _opening() -> Iterator[None]:
     try:
         yield
     except duckdb.Error:
-        raise InvalidParameter("DuckDB could not open a table.", fix="Check its source and its format.") from None
+        raise InvalidParameter(
+            "DuckDB could not open a table.", fix="Check its source and its format.", code="table-unreadable"
+        ) from None
 
 
 def _named(*parts: str) -> str:

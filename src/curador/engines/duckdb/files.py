@@ -33,7 +33,12 @@ def paths(pattern: str) -> list[str]:
     """The files of a path or a glob; refused if there is none."""
     found = listed(pattern)
     if not found or not all(os.path.isfile(p) for p in found):
-        raise InvalidParameter(f"There is no file {Path(pattern).name!r}.", fix="Fix the path of the table.")
+        raise InvalidParameter(
+            f"There is no file {Path(pattern).name!r}.",
+            fix="Fix the path of the table.",
+            code="no-file",
+            facts={"file": Path(pattern).name},
+        )
     return found
 
 
@@ -140,6 +145,7 @@ def csv_names(files: Sequence[str], written: CsvFormat) -> list[str]:
         raise InvalidParameter(
             "The CSV files of one table have different columns, or the same in another order.",
             fix="Give them all the same header line, or declare them as tables of their own.",
+            code="csv-files-differ",
         )
     if written.names is None:
         return headers[0]

@@ -114,7 +114,9 @@ def calibrated(
     epsilon, delta, rho = budget
     if rho is not None or delta is None:
         raise InvalidParameter(
-            "DP-SGD is paid with epsilon and delta.", fix='Give both, or use solver="whitened" with rho.'
+            "DP-SGD is paid with epsilon and delta.",
+            fix='Give both, or use solver="whitened" with rho.',
+            code="sgd-needs-delta",
         )
     if noise_multiplier is not None:
         if epsilon is not None:

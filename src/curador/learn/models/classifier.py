@@ -50,7 +50,12 @@ class PrivateClassifier(ClassifierMixin, PrivateModel):  # type: ignore[misc]
             return few(tuple(declared_classes(self.classes).tolist()))
         classes = tuple(sorted(label.keys or ()))  # keys are of one type
         if len(classes) < 2:
-            raise InvalidParameter(f"{label.name!r} has fewer than two classes.", fix="Declare its keys.")
+            raise InvalidParameter(
+                f"{label.name!r} has fewer than two classes.",
+                fix="Declare its keys.",
+                code="few-classes",
+                facts={"column": label.name},
+            )
         return few(classes)
 
     def _labels(self, y: Any, rows: int) -> NDArray[np.int32]:
@@ -118,7 +123,12 @@ class PrivateClassifier(ClassifierMixin, PrivateModel):  # type: ignore[misc]
 def few(classes: tuple[Any, ...]) -> tuple[Any, ...]:
     """The classes; refused where they are very many: what each row takes grows with them."""
     if len(classes) > MOST_CLASSES:
-        raise InvalidParameter(f"There are {len(classes):,} classes; the most is {MOST_CLASSES}.", fix="Join some.")
+        raise InvalidParameter(
+            f"There are {len(classes):,} classes; the most is {MOST_CLASSES}.",
+            fix="Join some.",
+            code="many-classes",
+            facts={"n": len(classes), "most": MOST_CLASSES},
+        )
     return classes
 
 

@@ -151,7 +151,12 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Pr
         wanted = whole(self.n_clusters, "n_clusters", 1)
         rounds = 3 + whole(self.rounds, "rounds", 1)
         if rounds > MOST_ROUNDS:
-            raise InvalidParameter(f"rounds is above {MOST_ROUNDS - 3:,}.", fix="Choose fewer.")
+            raise InvalidParameter(
+                f"rounds is above {MOST_ROUNDS - 3:,}.",
+                fix="Choose fewer.",
+                code="setting-too-large",
+                facts={"name": "rounds", "most": MOST_ROUNDS - 3},
+            )
         require_few(max(growth(wanted)) ** 2 * encoding.width, MOST_COMPARED)
         sums = ClassSums(encoding, max(growth(wanted)), 0, self._guarantee, copies, neighbors, rounds)
         return CentresLearner(reader, encoding, wanted, sums, self._guarantee)

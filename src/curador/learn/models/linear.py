@@ -193,7 +193,12 @@ class LinearClassifier(PrivateClassifier):
         }
         for name, value in given.items():
             if value is not None and value > MOST[name]:
-                raise InvalidParameter(f"{name} is above {MOST[name]:,}.", fix="Choose a smaller one.")
+                raise InvalidParameter(
+                    f"{name} is above {MOST[name]:,}.",
+                    fix="Choose a smaller one.",
+                    code="setting-too-large",
+                    facts={"name": name, "most": MOST[name]},
+                )
         chosen: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
         if self.solver != "sgd":
             if any(x is not None for x in (self.sample_rate, self.noise_multiplier, self.rows)):

@@ -169,7 +169,12 @@ class _Regression(RegressorMixin, PrivateModel):  # type: ignore[misc]
         pure = isinstance(guarantee, PureDP)
         steps = (0 if pure else STEPS) if self.steps is None else whole(self.steps, "steps", 0)
         if steps > MOST_STEPS:
-            raise InvalidParameter(f"steps is above {MOST_STEPS:,}.", fix="Choose fewer.")
+            raise InvalidParameter(
+                f"steps is above {MOST_STEPS:,}.",
+                fix="Choose fewer.",
+                code="setting-too-large",
+                facts={"name": "steps", "most": MOST_STEPS},
+            )
         if steps and pure:
             raise InvalidParameter(
                 "Steps along residuals need Gaussian noise, which an epsilon alone does not pay for.",

@@ -100,7 +100,10 @@ class KeyFeature:
     def __post_init__(self) -> None:
         if not 1 <= len(self.keys) <= MOST_KEYS or len(set(self.keys)) < len(self.keys):
             raise InvalidParameter(
-                f"{self.name!r} needs different keys, at most {MOST_KEYS:,}.", fix="Declare them, each once."
+                f"{self.name!r} needs different keys, at most {MOST_KEYS:,}.",
+                fix="Declare them, each once.",
+                code="feature-keys",
+                facts={"column": self.name, "most": MOST_KEYS},
             )
 
     @property
@@ -128,15 +131,23 @@ class Encoding:
 
     def __post_init__(self) -> None:
         if not self.features:
-            raise InvalidParameter("A model has at least one feature.", fix="Name its features.")
+            raise InvalidParameter("A model has at least one feature.", fix="Name its features.", code="features-none")
         if len(self.features) > MOST_FEATURES:
-            raise InvalidParameter(f"A model has at most {MOST_FEATURES:,} features.", fix="Use fewer.")
+            raise InvalidParameter(
+                f"A model has at most {MOST_FEATURES:,} features.",
+                fix="Use fewer.",
+                code="features-many",
+                facts={"most": MOST_FEATURES},
+            )
         if self.width > MOST_COLUMNS:
             raise InvalidParameter(
-                f"These features have {self.width:,} columns, and the most is {MOST_COLUMNS:,}.", fix="Use fewer keys."
+                f"These features have {self.width:,} columns, and the most is {MOST_COLUMNS:,}.",
+                fix="Use fewer keys.",
+                code="features-wide",
+                facts={"n": self.width, "most": MOST_COLUMNS},
             )
         if len({f.name for f in self.features}) < len(self.features):
-            raise InvalidParameter("Two features have one name.", fix="Name each of them once.")
+            raise InvalidParameter("Two features have one name.", fix="Name each of them once.", code="feature-twice")
 
     @cached_property
     def numbers(self) -> tuple[NumberFeature, ...]:
@@ -183,6 +194,7 @@ def require_few(numbers: int, most: int = MOST_NUMBERS) -> None:
             f"A model of so many columns, classes or clusters would work with {numbers:,} numbers at once, and the "
             f"most is {most:,}.",
             fix="Use fewer features, keys, bins, classes or clusters.",
+            code="model-too-large",
         )
 
 

@@ -70,6 +70,8 @@ def centred_sum(name: str, aggregate: Aggregate, t: Type | None, kind: MeasureKi
         raise QuestionRefused(
             f"The squares of {aggregate.column} for {name!r} could leave 62 bits.",
             fix="Narrow its bounds, or declare a coarser step.",
+            code="too-wide",
+            facts={"expression": str(aggregate.column)},
         )
     return made
 

@@ -145,6 +145,8 @@ def corrected(confidence: float, shown: int, among: int) -> float:
         raise InvalidParameter(
             f"At a confidence of {confidence} intervals cannot be corrected for a choice among {among} groups.",
             fix="Choose a lower confidence.",
+            code="confidence-corrected",
+            facts={"confidence": confidence, "among": among},
         )
     return level
 

@@ -2,6 +2,7 @@
 
 Reading order:
 
+* sets — grouping sets: which may be listed, and what is answered over several
 * question — a question, small and immutable
 * renamed — the same question with other names for its columns
 * typed — its rows checked against the tables: columns with types and bounds

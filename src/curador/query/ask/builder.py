@@ -17,7 +17,7 @@ from curador.query.language.rows import OfParts, OfUnit, PerUnit, RowSet, UnionA
 from curador.query.language.trees import substitute
 from curador.query.plan.checked import check, unread
 from curador.query.tables.columns import Key
-from curador.query.tables.names import distinct, identifier, suggestion
+from curador.query.tables.names import distinct, identifier, listed, suggestion
 from curador.query.tables.table import Table
 
 if TYPE_CHECKING:
@@ -345,9 +345,12 @@ class TableQuery:
         found = [columns[name] for columns in self.columns.values() if name in columns]
         if len(found) != 1:
             known = [n for columns in self.columns.values() for n in columns]
-            what = "is in several tables" if found else "is not a column here"
-            fix = "Write table.column in an expression." if found else suggestion(name, known)
-            raise QuestionRefused(f"{name!r} {what}.", fix=fix)
+            if found:
+                what, fix, code = "is in several tables", "Write table.column in an expression.", "column-ambiguous"
+            else:
+                what, fix, code = "is not a column here", suggestion(name, known), "no-such-column"
+            facts = {"column": name[:60], "known": listed(known)}
+            raise QuestionRefused(f"{name!r} {what}.", fix=fix, code=code, facts=facts)
         return found[0]
 
     def read(self, condition: Condition) -> ex.Expr:

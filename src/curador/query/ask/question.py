@@ -16,19 +16,17 @@ from curador.mechanisms.sensitivity import Contribution
 from curador.numbers import set_fields, whole
 from curador.query.aggregates.base import Aggregate, aggregate_from_json, function_named
 from curador.query.aggregates.counts import count
+from curador.query.ask.sets import listed_sets
 from curador.query.language.expressions import Bin, Expr, IsNull, Literal, Name, Not, all_of
 from curador.query.language.rows import Join as Join
 from curador.query.language.rows import PerUnit, RowSet, UnionAll, join_from_json, source_from_json, tables_in
 from curador.query.language.text import shortened
 from curador.query.language.trees import expr_from_json, names, substitute
 from curador.query.tables.columns import WIDEST, Key
-from curador.query.tables.names import distinct, identifier, suggestion
+from curador.query.tables.names import distinct, identifier, listed, suggestion
 
 MOST_OUTPUTS = 100
 """The most answers of one question: each takes its share of the budget."""
-
-MOST_SETS = 32
-"""The most grouping sets of one question: a cube of five columns."""
 
 MOST_PARTS = 10_000
 """The most parts of all expressions of one question.  Inner queries repeat what they name, so that a text of 4,000
@@ -168,7 +166,8 @@ class Question:
         set_fields(self, offset=whole(self.offset, "OFFSET"))
         self._check_outputs()
         self._check_keys()
-        self._check_sets()
+        sets = listed_sets(self.sets, [g.name for g in self.group_by], tree=self.tree is not None)
+        set_fields(self, sets=sets)
         place = {g.name: i for i, g in enumerate(self.group_by)}
         set_fields(self, keys=tuple(sorted(self.keys, key=lambda k: min(place[name] for name in k.groups))))
         self._write_out()
@@ -182,6 +181,8 @@ class Question:
             raise QuestionRefused(
                 f"The histogram {bins[0].name!r} is asked with other aggregates.",
                 fix="Ask for it alone, or group by BIN(column, edges…) and aggregate in the groups.",
+                code="histogram-alone",
+                facts={"output": bins[0].name},
             )
         name, measured = bins[0].name, bins[0].aggregate
         group = Group(f"{name}_bin", Bin(measured.column, measured.parameters))  # type: ignore[arg-type]
@@ -198,6 +199,8 @@ class Question:
             raise QuestionRefused(
                 f"The most frequent values {name!r} are asked beside something else.",
                 fix="Ask for them alone; of each group, by GROUP BY both columns, COUNT(*) and ORDER BY.",
+                code="frequent-alone",
+                facts={"output": name},
             )
         there = Not(IsNull(measured.column))
         set_fields(
@@ -216,7 +219,12 @@ class Question:
         )
         size = sum(e.size for e in used if e is not None)
         if size > MOST_PARTS:
-            raise QuestionRefused(f"The expressions have {size} parts; the most is {MOST_PARTS}.", fix="Split it.")
+            raise QuestionRefused(
+                f"The expressions have {size} parts; the most is {MOST_PARTS}.",
+                fix="Split it.",
+                code="question-too-large",
+                facts={"n": size, "most": MOST_PARTS},
+            )
 
     def _check_outputs(self) -> None:
         if not self.aggregates:
@@ -231,13 +239,20 @@ class Question:
         for name in found:
             identifier(name, "A column of the answer")
         if len(found) > MOST_OUTPUTS:
-            raise QuestionRefused(f"The answer has {len(found)} columns; the most is {MOST_OUTPUTS}.", fix="Split it.")
+            raise QuestionRefused(
+                f"The answer has {len(found)} columns; the most is {MOST_OUTPUTS}.",
+                fix="Split it.",
+                code="too-many-columns",
+                facts={"n": len(found), "most": MOST_OUTPUTS},
+            )
         distinct(found, "columns of the answer")
         alone = [o for o in self.aggregates if function_named(o.aggregate.function).alone]
         if alone and (len(self.aggregates) > 1 or not self.group_by):
             raise QuestionRefused(
                 f"{alone[0].aggregate.function} ({alone[0].name!r}) needs groups, and stands alone.",
                 fix="Group by something, and ask the rest apart.",
+                code="needs-groups",
+                facts={"function": alone[0].aggregate.function},
             )
 
     def _check_keys(self) -> None:
@@ -256,24 +271,6 @@ class Question:
         if self.totals and self.tree is None:
             raise QuestionRefused("Totals belong to a tree.", fix="Name the tree, or leave totals out.")
 
-    def _check_sets(self) -> None:
-        groups = [g.name for g in self.group_by]
-        for name in (name for one in self.sets for name in one):
-            if name not in groups:
-                raise QuestionRefused(f"{name!r} is in a grouping set and is no group.", fix=suggestion(name, groups))
-        if any(len(set(one)) < len(one) for one in self.sets):
-            raise QuestionRefused("A grouping set names a group twice.", fix="Name it once.")
-        sets = tuple(tuple(name for name in groups if name in one) for one in self.sets)
-        if len(set(sets)) < len(sets):
-            raise QuestionRefused("A grouping set is there twice.", fix="Each set is shown once: list it once.")
-        if len(sets) > MOST_SETS:
-            raise QuestionRefused(f"There are {len(sets)} grouping sets; the most is {MOST_SETS}.", fix="Split it.")
-        if sets and self.tree is not None:
-            raise QuestionRefused("A tree has its own levels.", fix="Leave the grouping sets out.")
-        if sets and {name for one in sets for name in one} != set(groups):
-            raise QuestionRefused("A group is in no grouping set.", fix="Leave it out, or name it in one.")
-        set_fields(self, sets=() if sets == (tuple(groups),) else sets)  # one form for one question
-
     def _write_out(self) -> None:
         """Write derived columns, and HAVING, in terms of groups and aggregates alone."""
         known: dict[Name, Expr] = {Name(n): Name(n) for n in self.columns[: len(self.columns) - len(self.derived)]}
@@ -287,7 +284,9 @@ class Question:
         for name in (*(o.name for o in self.order_by), *self.shown):
             self._known(Name(name), known)
         if len(set(self.shown)) < len(self.shown) or {g.name for g in self.group_by} & set(self.shown):
-            raise QuestionRefused("A column is shown twice, or is a group.", fix="Groups are shown in any case.")
+            raise QuestionRefused(
+                "A column is shown twice, or is a group.", fix="Groups are shown in any case.", code="shown-twice"
+            )
 
     def _known(self, e: Expr, known: Mapping[Name, Expr]) -> Expr:
         for name in sorted(names(e), key=str):
@@ -295,6 +294,8 @@ class Question:
                 raise QuestionRefused(
                     f"{str(name)!r} is not a column of the answer; after the noise there are noised answers only.",
                     fix=suggestion(str(name), [n.column for n in known], "Its columns are"),
+                    code="not-in-answer",
+                    facts={"column": str(name), "known": listed([n.column for n in known])},
                 )
         return substitute(e, known)
 

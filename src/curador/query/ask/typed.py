@@ -35,7 +35,7 @@ from curador.query.language.text import shortened
 from curador.query.language.trees import names
 from curador.query.language.types import Scope, Type, column_type
 from curador.query.tables.columns import WIDEST, Kind
-from curador.query.tables.names import suggestion
+from curador.query.tables.names import listed, suggestion
 from curador.query.tables.table import Table
 
 MOST_JOINED = 10_000
@@ -140,7 +140,12 @@ def table_of(name: str, tables: Mapping[str, Table]) -> Table:
     curador.errors.QuestionRefused: There is no table 'adlt'. To do: Did you mean 'adult'? ...
     """
     if name not in tables:
-        raise QuestionRefused(f"There is no table {name!r}.", fix=suggestion(name, tables))
+        raise QuestionRefused(
+            f"There is no table {name!r}.",
+            fix=suggestion(name, tables),
+            code="no-such-table",
+            facts={"table": name[:60], "known": listed(tables)},
+        )
     return tables[name]
 
 
@@ -180,7 +185,10 @@ def _per_unit(
     id = unit_column(source.rows, lambda name: table_of(name, tables).unit.id)
     if id is None:
         raise QuestionRefused(
-            f"In {source.rows.table!r} a unit is a row: there is one for each already.", fix="Leave GROUP BY out there."
+            f"In {source.rows.table!r} a unit is a row: there is one for each already.",
+            fix="Leave GROUP BY out there.",
+            code="unit-is-row",
+            facts={"table": source.rows.table},
         )
     below = typed_rows(source.rows, [*(e.operand for e in leaves if e.operand is not None), *source.by, id], tables)
     for e in source.by:
@@ -194,7 +202,10 @@ def _per_unit(
     for leaf in leaves:
         if leaf.column == "each" and leaf.operand != id and leaf.operand not in source.by:
             raise QuestionRefused(
-                f"{shortened(leaf)} may differ between the rows of one unit.", fix="Aggregate it, or group by it."
+                f"{shortened(leaf)} may differ between the rows of one unit.",
+                fix="Aggregate it, or group by it.",
+                code="differs-within-unit",
+                facts={"column": shortened(leaf)},
             )
     return {leaf: _unit_type(leaf, below.scope) for leaf in leaves}, (below,)
 
@@ -215,6 +226,8 @@ def _unit_type(leaf: OfUnit, scope: Scope) -> Type:
         raise QuestionRefused(
             f"{shortened(leaf)} is of {shortened(leaf.operand)}, which is of type {t.kind}.",
             fix="Use COUNT, or a CASE that gives numbers.",
+            code="needs-number",
+            facts={"expression": shortened(leaf), "operand": shortened(leaf.operand), "type": str(t.kind)},
         )
     if leaf.column in ("min", "max"):
         return t
@@ -228,6 +241,8 @@ def _unit_type(leaf: OfUnit, scope: Scope) -> Type:
         raise QuestionRefused(
             f"{shortened(leaf)} of {leaf.most} rows could leave 62 bits on its grid.",
             fix="Bound it: GREATEST(LEAST(SUM(column), highest), lowest).",
+            code="unit-too-wide",
+            facts={"expression": shortened(leaf), "most": leaf.most},
         )
     return Type(t.kind, low, high, t.bits, t.nullable)
 
@@ -268,6 +283,8 @@ def _one_type(leaf: OfParts, types: list[Type]) -> Type:
         raise QuestionRefused(
             f"UNION ALL puts {shortened(leaf)} into one column, of {kinds}, on grids that differ.",
             fix="Select columns of one type and step in the same places.",
+            code="union-types",
+            facts={"column": shortened(leaf)},
         ) from None
 
 
@@ -296,9 +313,21 @@ def _joined(join: Join, rows: RowSet, first: Table, scope: Scope, tables: Mappin
             raise QuestionRefused(
                 f"{shortened(left)} is {a.kind} and {join.table}.{right} is {b.kind}.",
                 fix="Join on columns of one type, and not on reals.",
+                code="join-types",
+                facts={
+                    "column": shortened(left),
+                    "type": str(a.kind),
+                    "other": f"{join.table}.{right}",
+                    "type_other": str(b.kind),
+                },
             )
     if join.kind == "public" and not other.public:
-        raise QuestionRefused(f"The table {join.table!r} is private.", fix="Join it by the unit's id.")
+        raise QuestionRefused(
+            f"The table {join.table!r} is private.",
+            fix="Join it by the unit's id.",
+            code="join-not-by-unit",
+            facts={"table": join.table},
+        )
     if join.kind == "unit":
         own = unit_column(rows, lambda name: tables[name].unit.id)
         if other.public or own is None or other.unit.id is None or (own, other.unit.id) not in join.on:
@@ -319,11 +348,16 @@ def check_same_units(name: str, other: Table, first_name: str, first: Table) -> 
         raise QuestionRefused(
             f"{name!r} and {first_name!r} are not private tables whose unit is an id.",
             fix="Use tables that declare the same unit.",
+            code="unit-not-id",
+            facts={"table": name, "other": first_name},
         )
     kinds = first.columns[ids[0] or ""].kind, other.columns[ids[1] or ""].kind
     if kinds[0] is not kinds[1]:
         raise QuestionRefused(
-            f"A unit of {name!r} is {kinds[1]}, one of {first_name!r} is {kinds[0]}.", fix="Declare one type for both."
+            f"A unit of {name!r} is {kinds[1]}, one of {first_name!r} is {kinds[0]}.",
+            fix="Declare one type for both.",
+            code="unit-types",
+            facts={"table": name, "other": first_name, "type": kinds[1], "type_other": kinds[0]},
         )
     _check_neighbors(name, other, first)
 
@@ -333,4 +367,6 @@ def _check_neighbors(name: str, other: Table, first: Table) -> None:
         raise QuestionRefused(
             f"{name!r} is about {other.neighbors} neighbours, the first table about {first.neighbors}.",
             fix="Declare one kind for both.",
+            code="neighbors-of-tables",
+            facts={"table": name},
         )

@@ -8,6 +8,7 @@ Reading order:
 * types — the type of a value: its bounds, grid and public keys
 * intervals — interval arithmetic on grids
 * functions — functions of one row's values
+* unbounded — the refusal of what needs bounds where there are none
 * bounds — the type and bounds of an expression
 * resolve — texts beside dates read as dates, casts that change nothing left out
 * text — an expression as SQL, for messages

@@ -44,11 +44,19 @@ class Applied(Expr, tag="applied"):
     def __post_init__(self) -> None:
         if self.function not in FUNCTIONS:
             raise QuestionRefused(
-                f"No function is called {self.function!r}.", fix=f"Use one of {', '.join(FUNCTIONS)}."
+                f"No function is called {self.function!r}.",
+                fix=f"Use one of {', '.join(FUNCTIONS)}.",
+                code="no-such-function",
+                facts={"word": str(self.function)[:40].upper()},
             )
         set_fields(self, digits=whole(self.digits, "the digits of ROUND", -MOST_DIGITS))
         if self.digits > MOST_DIGITS or (self.digits and self.function != "round"):
-            raise QuestionRefused(f"ROUND keeps at most {MOST_DIGITS} digits.", fix="Write ROUND(x, 2).")
+            raise QuestionRefused(
+                f"ROUND keeps at most {MOST_DIGITS} digits.",
+                fix="Write ROUND(x, 2).",
+                code="round-digits",
+                facts={"most": MOST_DIGITS},
+            )
         super().__post_init__()
 
 
@@ -74,12 +82,22 @@ class OverGroups(Expr, tag="over"):
             set_fields(self, **{name: tuple(getattr(self, name))})
         places = self.function in RANKINGS
         if self.function not in WINDOWS or len(self.operands) != int(self.function in WINDOWS[:4]):
-            raise QuestionRefused(f"{self.function.upper()} OVER is not known.", fix=_WINDOW)
+            raise QuestionRefused(
+                f"{self.function.upper()} OVER is not known.",
+                fix=_WINDOW,
+                code="answer-window",
+                facts={"word": self.function.upper()},
+            )
         if places != bool(self.order) or len(self.order) != len(self.descending):
             what = "needs ORDER BY" if places else "adds up all groups, and takes no ORDER BY"
-            raise QuestionRefused(f"{self.function.upper()} OVER {what}.", fix=_WINDOW)
+            raise QuestionRefused(
+                f"{self.function.upper()} OVER {what}.",
+                fix=_WINDOW,
+                code="window-order",
+                facts={"word": self.function.upper()},
+            )
         if any(windows(e) for e in self.parts):
-            raise QuestionRefused("A window stands in a window.", fix=_WINDOW)
+            raise QuestionRefused("A window stands in a window.", fix=_WINDOW, code="window-in-window")
         super().__post_init__()
 
 
@@ -120,7 +138,12 @@ def answer_kind(e: Expr, known: Mapping[ex.Name, Kind]) -> Kind | None:
     >>> answer_kind(ex.Arithmetic("/", ex.Name("s"), ex.Literal(2)), {ex.Name("s"): Kind.INTEGER})
     <Kind.REAL: 'real'>
     """
-    raise QuestionRefused(f"{shortened(e)} is not computed from answers.", fix=_ANSWERS)
+    raise QuestionRefused(
+        f"{shortened(e)} is not computed from answers.",
+        fix=_ANSWERS,
+        code="not-of-answers",
+        facts={"expression": shortened(e)},
+    )
 
 
 _ANSWERS = "Use + - * / // %, ROUND, ABS, LEAST, GREATEST, COALESCE, CASE and comparisons."
@@ -162,7 +185,10 @@ def _(e: ex.Compare, known: Mapping[ex.Name, Kind]) -> Kind | None:
     kind = _alike(e, e.parts, known)
     if kind in (Kind.TEXT, Kind.BOOLEAN) and e.op not in ("=", "<>"):
         raise QuestionRefused(
-            f"{shortened(e)} orders values of type {kind}.", fix="Text and booleans know only = and <>."
+            f"{shortened(e)} orders values of type {kind}.",
+            fix="Text and booleans know only = and <>.",
+            code="order-of-type",
+            facts={"expression": shortened(e), "type": str(kind)},
         )
     return Kind.BOOLEAN
 
@@ -198,13 +224,22 @@ def _(e: ex.Case, known: Mapping[ex.Name, Kind]) -> Kind | None:
 def check_condition(e: Expr, known: Mapping[ex.Name, Kind]) -> None:
     """Refuse what is no condition on an answer, such as HAVING n + 1; and windows, which come after HAVING."""
     if windows(e):
-        raise QuestionRefused("HAVING looks through a window.", fix="Windows are over the groups that HAVING leaves.")
+        raise QuestionRefused(
+            "HAVING looks through a window.",
+            fix="Windows are over the groups that HAVING leaves.",
+            code="having-window",
+        )
     _condition(e, known)
 
 
 def _condition(e: Expr, known: Mapping[ex.Name, Kind]) -> None:
     if answer_kind(e, known) not in (Kind.BOOLEAN, None):
-        raise QuestionRefused(f"{shortened(e)} is no condition.", fix="Compare it with something.")
+        raise QuestionRefused(
+            f"{shortened(e)} is no condition.",
+            fix="Compare it with something.",
+            code="not-a-condition",
+            facts={"expression": shortened(e)},
+        )
 
 
 def _numbers(e: Expr, parts: Iterable[Expr], known: Mapping[ex.Name, Kind]) -> Kind:
@@ -215,6 +250,8 @@ def _numbers(e: Expr, parts: Iterable[Expr], known: Mapping[ex.Name, Kind]) -> K
             raise QuestionRefused(
                 f"{shortened(e)} computes with {shortened(part)}, of type {kind}.",
                 fix=days if kind in (Kind.DATE, Kind.TIMESTAMP) else "Use numbers.",
+                code="needs-number",
+                facts={"expression": shortened(e), "operand": shortened(part), "type": str(kind)},
             )
     return Kind.REAL
 
@@ -222,5 +259,10 @@ def _numbers(e: Expr, parts: Iterable[Expr], known: Mapping[ex.Name, Kind]) -> K
 def _alike(e: Expr, parts: Iterable[Expr], known: Mapping[ex.Name, Kind]) -> Kind | None:
     kinds = {Kind.REAL if kind.numeric else kind for part in parts if (kind := answer_kind(part, known)) is not None}
     if len(kinds) > 1:
-        raise QuestionRefused(f"{shortened(e)} mixes {' and '.join(sorted(kinds))}.", fix="Use values of one type.")
+        raise QuestionRefused(
+            f"{shortened(e)} mixes {' and '.join(sorted(kinds))}.",
+            fix="Use values of one type.",
+            code="mixed-types",
+            facts={"expression": shortened(e)},
+        )
     return next(iter(kinds), None)

@@ -31,10 +31,10 @@ from curador.query.language.functions.numbers import RowFunction, too_wide
 from curador.query.language.functions.texts import TextOrder
 from curador.query.language.intervals import RULES, ValueRange
 from curador.query.language.text import shortened
-from curador.query.language.trees import names
 from curador.query.language.types import Scope, Type, grid_value, literal_bits, literal_on
+from curador.query.language.unbounded import unbounded
 from curador.query.tables.columns import WIDEST, Key, Kind
-from curador.query.tables.names import suggestion
+from curador.query.tables.names import listed, suggestion
 
 
 @singledispatch
@@ -55,7 +55,12 @@ def typecheck(e: ex.Expr, scope: Scope) -> Type:
 def _(e: ex.Name, scope: Scope) -> Type:
     if e not in scope:
         known = [str(n) for n in scope]
-        raise QuestionRefused(f"There is no column {str(e)!r} here.", fix=suggestion(str(e), known))
+        raise QuestionRefused(
+            f"There is no column {str(e)!r} here.",
+            fix=suggestion(str(e), known),
+            code="no-such-column",
+            facts={"column": str(e)[:60], "known": listed(known)},
+        )
     return scope[e]
 
 
@@ -63,7 +68,9 @@ def _(e: ex.Name, scope: Scope) -> Type:
 def _(e: ex.Literal, scope: Scope) -> Type:
     if e.kind is None:
         raise QuestionRefused(
-            "NULL has no type of its own.", fix="Test for it with IS NULL, or use it as a result of CASE."
+            "NULL has no type of its own.",
+            fix="Test for it with IS NULL, or use it as a result of CASE.",
+            code="null-untyped",
         )
     if not e.kind.counted:
         return Type(e.kind, nullable=False, keys=None if e.kind is Kind.BOOLEAN else (e.value,))  # type: ignore[arg-type]
@@ -81,7 +88,10 @@ def _(e: ex.Literal, scope: Scope) -> Type:
 @typecheck.register(ex.ValuePair)
 def _(e: ex.Expr, scope: Scope) -> Type:
     raise QuestionRefused(
-        f"{shortened(e)} stands where a value of one row is needed.", fix="Compute it from aggregates, after the noise."
+        f"{shortened(e)} stands where a value of one row is needed.",
+        fix="Compute it from aggregates, after the noise.",
+        code="aggregate-in-row",
+        facts={"word": shortened(e)},
     )
 
 
@@ -110,6 +120,8 @@ def _arithmetic_kind(e: ex.Arithmetic, a: Kind, b: Kind) -> Kind:
         raise QuestionRefused(
             f"{shortened(e)} mixes {a} and {b}.",
             fix="Use numbers; whole days may be added to a date or taken away, or a date; for timestamps use DATEDIFF.",
+            code="mixed-arithmetic",
+            facts={"expression": shortened(e), "type": str(a), "type_other": str(b)},
         )
     return Kind.REAL if e.op == "/" or Kind.REAL in (a, b) else Kind.INTEGER
 
@@ -118,31 +130,6 @@ def _bounded(e: ex.Expr, operand: ex.Expr, t: Type, scope: Scope) -> ValueRange:
     if t.bounds is None:
         raise unbounded(f"{shortened(e)} could overflow", operand, scope)
     return ValueRange(*t.bounds, t.bits)
-
-
-def unbounded(what: str, operand: ex.Expr, scope: Scope) -> QuestionRefused:
-    """The refusal of something that needs bounds where there are none; names the column that lacks them."""
-    loose = sorted(str(n) for n in names(operand) if n in scope and scope[n].kind.counted and not scope[n].bounds)
-    if not loose:
-        return QuestionRefused(
-            f"{what}: {shortened(operand)} has no bounds.",
-            fix="Declare bounds for the columns it is made of in the table.",
-        )
-    column = loose[0]
-    made = [str(n) for n in names(operand) if type(n) is not ex.Name]
-    if column in made:  # of one unit's rows, or of several tables
-        return QuestionRefused(
-            f"{what}: {column} has no bounds.",
-            fix=f"Write GREATEST(LEAST({column}, highest), lowest), or declare bounds for its columns, and for the "
-            "table how many rows of one unit count.",
-        )
-    return QuestionRefused(
-        f"{what}: the column {column!r} has no declared bounds.",
-        fix=f"Declare bounds for {column} in the table, or learn them privately: bounds({column!r}), in SQL "
-        f"BOUNDS({column}), is a question of its own.",
-        code="no-bounds",
-        facts={"column": column},
-    )
 
 
 def division_shift(numerator: Type, denominator: Type, quotient: Type) -> int:
@@ -188,7 +175,12 @@ def _extreme(e: ex.Expr, operands: Sequence[ex.Expr], scope: Scope, sign: int) -
     types = [typecheck(x, scope) for x in operands]
     t = _together(e, operands, types)
     if not t.kind.counted:
-        raise QuestionRefused(f"{shortened(e)} orders values of type {t.kind}.", fix="Order numbers or dates only.")
+        raise QuestionRefused(
+            f"{shortened(e)} orders values of type {t.kind}.",
+            fix="Order numbers or dates only.",
+            code="order-of-type",
+            facts={"expression": shortened(e), "type": str(t.kind)},
+        )
     ends = [(x.lower, x.upper) if sign > 0 else (_minus(x.upper), _minus(x.lower)) for x in types]
     near = None if any(a is None for a, _ in ends) else min(a for a, _ in ends if a is not None)
     sure = [b for (_, b), x in zip(ends, types, strict=True) if not x.nullable and b is not None]
@@ -206,7 +198,10 @@ def _number(e: ex.Expr, operand: ex.Expr, scope: Scope) -> Type:
     t = typecheck(operand, scope)
     if not t.kind.numeric:
         raise QuestionRefused(
-            f"{shortened(e)} needs a number, and {shortened(operand)} is of type {t.kind}.", fix="Use a number."
+            f"{shortened(e)} needs a number, and {shortened(operand)} is of type {t.kind}.",
+            fix="Use a number.",
+            code="needs-number",
+            facts={"expression": shortened(e), "operand": shortened(operand), "type": str(t.kind)},
         )
     return t
 
@@ -229,12 +224,19 @@ def _(e: RowFunction, scope: Scope) -> Type:
 def _(e: ex.Bin, scope: Scope) -> Type:
     t = _number(e, e.operand, scope)
     if t.kind is Kind.INTEGER and any(x.denominator > 1 for x in e.edges):
-        raise QuestionRefused(f"{shortened(e.operand)} is whole, and an edge is not.", fix="Use whole edges.")
+        raise QuestionRefused(
+            f"{shortened(e.operand)} is whole, and an edge is not.",
+            fix="Use whole edges.",
+            code="edges-whole",
+            facts={"expression": shortened(e.operand)},
+        )
     on_grid = [literal_on(x, t.bits) for x in e.edges]
     if len(set(on_grid)) < len(on_grid) or max(map(abs, on_grid)) > WIDEST:
         raise QuestionRefused(
             f"The bins of {shortened(e.operand)} are finer than its grid of 2**-{t.bits}, or beyond ±2**62.",
             fix="Use wider bins, or declare a finer step for the column.",
+            code="bins-too-fine",
+            facts={"expression": shortened(e.operand)},
         )
     return Type(Kind.INTEGER, Fraction(0), Fraction(len(e.edges) - 2), nullable=True)
 
@@ -254,6 +256,8 @@ def _(e: ex.Compare, scope: Scope) -> Type:
         raise QuestionRefused(
             f"{shortened(e)} orders values of type {a.kind}, which engines order differently.",
             fix="Compare by = or <>, or list values with IN; order a text with public keys beside a constant.",
+            code="order-of-texts",
+            facts={"expression": shortened(e), "type": str(a.kind)},
         )
     compared_bits(e, (e.left, e.right), (a, b))
     return replace(_TRUTH, nullable=a.nullable or b.nullable)
@@ -265,7 +269,10 @@ def _comparable(e: ex.Expr, left: ex.Expr, a: Type, b: Type) -> None:
     hint = "Write CAST(timestamp AS DATE)." if Kind.TIMESTAMP in (a.kind, b.kind) else "Compare values of one type."
     hint = "Write dates as DATE '2020-01-31'." if {a.kind, b.kind} == {Kind.DATE, Kind.TEXT} else hint
     raise QuestionRefused(
-        f"{shortened(e)} compares {a.kind} with {b.kind}; {shortened(left)} is of type {a.kind}.", fix=hint
+        f"{shortened(e)} compares {a.kind} with {b.kind}; {shortened(left)} is of type {a.kind}.",
+        fix=hint,
+        code="compared-types",
+        facts={"expression": shortened(e), "type": str(a.kind), "type_other": str(b.kind)},
     )
 
 
@@ -285,6 +292,8 @@ def compared_bits(e: ex.Expr, operands: Sequence[ex.Expr], types: Sequence[Type]
                 raise QuestionRefused(
                     f"{shortened(e)} compares whole numbers with {shortened(x)}.",
                     fix=f"Compare with {math.floor(value)} or {math.ceil(value)}.",
+                    code="compared-fraction",
+                    facts={"expression": shortened(e), "below": math.floor(value), "above": math.ceil(value)},
                 )
             _fits(e, ValueRange(value, value, bits))
         else:
@@ -324,7 +333,10 @@ def condition(e: ex.Expr, scope: Scope) -> Type:
     t = typecheck(e, scope)
     if t.kind is not Kind.BOOLEAN:
         raise QuestionRefused(
-            f"{shortened(e)} is not a condition but of type {t.kind}.", fix="Compare it with something."
+            f"{shortened(e)} is not a condition but of type {t.kind}.",
+            fix="Compare it with something.",
+            code="not-a-condition",
+            facts={"expression": shortened(e)},
         )
     return t
 
@@ -355,7 +367,12 @@ def _chosen(e: ex.Expr, results: Sequence[ex.Expr], scope: Scope) -> tuple[Type,
     """The type of one of several results, and theirs; each is worked out once, or nesting would take for ever."""
     known = [x for x in results if x != ex.Literal(None)]
     if not known:
-        raise QuestionRefused(f"{shortened(e)} is NULL whatever happens.", fix="Give it a value.")
+        raise QuestionRefused(
+            f"{shortened(e)} is NULL whatever happens.",
+            fix="Give it a value.",
+            code="always-null",
+            facts={"expression": shortened(e)},
+        )
     types = [typecheck(x, scope) for x in known]
     t = _together(e, known, types)
     low = None if any(x.lower is None for x in types) else min(x.lower for x in types if x.lower is not None)
@@ -370,7 +387,12 @@ def _together(e: ex.Expr, operands: Sequence[ex.Expr], types: Sequence[Type]) ->
     if kinds == {Kind.INTEGER, Kind.REAL}:
         kinds = {Kind.REAL}
     if len(kinds) > 1:
-        raise QuestionRefused(f"{shortened(e)} mixes {' and '.join(sorted(kinds))}.", fix="Give it values of one type.")
+        raise QuestionRefused(
+            f"{shortened(e)} mixes {' and '.join(sorted(kinds))}.",
+            fix="Give it values of one type.",
+            code="mixed-types",
+            facts={"expression": shortened(e)},
+        )
     bits = max(t.bits for t in types)
     for x, t in zip(operands, types, strict=True):
         _shifts(e, x, t, bits)

@@ -87,7 +87,9 @@ def _literal(x: object) -> tuple[Value, Kind | None]:
     value = rational(x, "a literal")
     if abs(value) > WIDEST or value.denominator > WIDEST:
         raise QuestionRefused(
-            "A number is beyond ±2**62, or has too many decimals.", fix="Round it, or scale the column."
+            "A number is beyond ±2**62, or has too many decimals.",
+            fix="Round it, or scale the column.",
+            code="number-too-large",
         )
     return (value.numerator, Kind.INTEGER) if value.denominator == 1 else (value, Kind.REAL)
 
@@ -211,10 +213,13 @@ class Bin(Expr, tag="bin"):
         edges = tuple(rational(x, "an edge") for x in self.edges)
         if not 2 <= len(edges) <= LARGEST or any(a >= b for a, b in pairwise(edges)):
             raise QuestionRefused(
-                f"Bins need 2 to {LARGEST} edges that grow.", fix="List the edges from the lowest to the highest."
+                f"Bins need 2 to {LARGEST} edges that grow.",
+                fix="List the edges from the lowest to the highest.",
+                code="bin-edges",
+                facts={"most": LARGEST},
             )
         if max(map(abs, edges)) > WIDEST:
-            raise QuestionRefused("An edge is beyond ±2**62.", fix="Write smaller edges.")
+            raise QuestionRefused("An edge is beyond ±2**62.", fix="Write smaller edges.", code="number-too-large")
         set_fields(self, edges=edges)
         super().__post_init__()
 
@@ -310,7 +315,9 @@ class In(Expr, tag="in"):
     def __post_init__(self) -> None:
         values = tuple(sorted(set(self.values), key=order))
         if not values or any(v.kind is None for v in values):
-            raise QuestionRefused("IN needs values, and NULL is not one.", fix="List the values; test NULL by IS NULL.")
+            raise QuestionRefused(
+                "IN needs values, and NULL is not one.", fix="List the values; test NULL by IS NULL.", code="in-values"
+            )
         set_fields(self, values=values)
         super().__post_init__()
 
@@ -388,5 +395,10 @@ def _require_known(op: str, ops: Iterable[str]) -> None:
 def _several(e: Expr, name: str) -> None:
     values = tuple(getattr(e, name))
     if not values:
-        raise QuestionRefused(f"{e.tag.upper()} needs something to choose from.", fix="Give it a value.")
+        raise QuestionRefused(
+            f"{e.tag.upper()} needs something to choose from.",
+            fix="Give it a value.",
+            code="nothing-to-choose",
+            facts={"word": e.tag.upper()},
+        )
     set_fields(e, **{name: values})

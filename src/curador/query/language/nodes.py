@@ -41,6 +41,8 @@ class Expr:
             raise QuestionRefused(
                 f"An expression has {self.size} parts, {self.depth} deep; the most is {LARGEST}, {DEEPEST} deep.",
                 fix="Split the question, or declare the derived column in the data.",
+                code="question-too-large",
+                facts={"n": self.size, "most": LARGEST},
             )
 
     @property

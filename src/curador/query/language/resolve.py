@@ -85,4 +85,9 @@ def _dated(x: object, kind: Kind) -> object:
     try:
         return ex.Literal(iso_date(x.value) if kind is Kind.DATE else iso_moment(x.value))
     except InvalidParameter as error:
-        raise QuestionRefused(f"{str(x.value)[:40]!r} stands beside a {kind} and is none.", fix=error.fix) from None
+        raise QuestionRefused(
+            f"{str(x.value)[:40]!r} stands beside a {kind} and is none.",
+            fix=error.fix,
+            code="not-a-date-text",
+            facts={"text": str(x.value)[:40], "type": str(kind)},
+        ) from None

@@ -52,7 +52,12 @@ class OfUnit(Name, tag="of_unit"):
         fits = isinstance(self.operand, Expr) if self.column != "rows" else self.operand is None
         fits = fits and (self.most is None or (type(self.most) is int and 0 < self.most <= WIDEST))
         if self.column not in UNIT_FUNCTIONS or self.table is not None or not fits:
-            raise QuestionRefused(f"{self.column[:40]!r} of one unit is not known.", fix=f"Use {UNIT_FUNCTIONS}.")
+            raise QuestionRefused(
+                f"{self.column[:40]!r} of one unit is not known.",
+                fix=f"Use {UNIT_FUNCTIONS}.",
+                code="not-of-one-unit",
+                facts={"word": self.column[:40]},
+            )
         super().__post_init__()
 
 
@@ -352,6 +357,8 @@ def _check_nested(depth: int, weight: int) -> None:
         raise QuestionRefused(
             f"Queries are nested more than {DEEPEST_ROWS} deep, or more than {MOST_ROW_SETS} in all.",
             fix="Split the question, or prepare a table.",
+            code="nested-queries",
+            facts={"most": DEEPEST_ROWS},
         )
 
 

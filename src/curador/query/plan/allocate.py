@@ -64,7 +64,9 @@ def allocate(budget: Guarantee, wanted: Wanted) -> Allocation:
     ()
     """
     raise InvalidParameter(
-        f"A question is not paid in {type(budget).__name__}.", fix="Ask with epsilon, with epsilon and delta, or rho."
+        f"A question is not paid in {type(budget).__name__}.",
+        fix="Ask with epsilon, with epsilon and delta, or rho.",
+        code="price-needed",
     )
 
 
@@ -87,7 +89,9 @@ def _(budget: ApproxDP, wanted: Wanted) -> Allocation:
         raise _needs_delta("epsilon")
     noisy = tuple(n for n in wanted.items if isinstance(n, NoiseItem))
     if wanted.noise == "gaussian" and not (noisy and delta):
-        raise InvalidParameter("Gaussian noise needs a delta and something to add it to.", fix="Leave noise out.")
+        raise InvalidParameter(
+            "Gaussian noise needs a delta and something to add it to.", fix="Leave noise out.", code="gaussian-nothing"
+        )
     found = []
     if wanted.noise != "gaussian":
         steps, objective = _spent(_epsilon(epsilon), wanted.items, wanted.selection(delta))

@@ -14,10 +14,11 @@ from curador.query.aggregates.counts import count
 from curador.query.ask.measured import best_measured
 from curador.query.ask.question import Derived, Group, Order, Output, Question
 from curador.query.ask.resolve import resolved_inside
+from curador.query.ask.sets import refuse_not_summed, refuse_without_keys
 from curador.query.ask.typed import TypedRows, table_of, typed_rows
 from curador.query.language import expressions as ex
 from curador.query.language.answers import answer_kind, check_condition
-from curador.query.language.bounds import condition, has_no_other_values, typecheck, unbounded
+from curador.query.language.bounds import condition, has_no_other_values, typecheck
 from curador.query.language.clip import Clip
 from curador.query.language.functions.moments import MomentTrunc
 from curador.query.language.resolve import resolved
@@ -25,6 +26,7 @@ from curador.query.language.rows import PerUnit
 from curador.query.language.text import shortened
 from curador.query.language.trees import names
 from curador.query.language.types import MOST_KEYS, Scope, Type
+from curador.query.language.unbounded import unbounded
 from curador.query.tables.columns import FIRST_DAY, LAST_DAY, Key, Kind, key_value, moment_of
 from curador.query.tables.names import suggestion
 from curador.query.tables.table import Table
@@ -159,6 +161,7 @@ def _largest_shown(question: Question) -> Question:
         raise QuestionRefused(
             "The largest of privately selected groups are those of the largest noised counts: they have an order.",
             fix="Write COUNT(*) with ORDER BY and LIMIT, or declare keys for the columns it groups by.",
+            code="largest-of-selected",
         )
     counted = (Output(output.name, count()),)
     return replace(question, aggregates=counted, order_by=(Order(output.name, descending=True),), limit=k)
@@ -233,7 +236,10 @@ def _group(group: Group, scope: Scope) -> Type:
     if t.kind is Kind.DATE and t.bounds and not FIRST_DAY <= t.bounds[0] <= t.bounds[1] <= LAST_DAY:
         # A key that is not a date could not be returned, and failing on it would reveal that it is there.
         raise QuestionRefused(
-            f"{group.name!r} could leave the years 1 to 9999.", fix="Narrow the bounds of the dates it is made of."
+            f"{group.name!r} could leave the years 1 to 9999.",
+            fix="Narrow the bounds of the dates it is made of.",
+            code="years-range",
+            facts={"expression": group.name},
         )
     return t
 
@@ -248,7 +254,12 @@ def _by_moment(group: Group, t: Type) -> Type:
         )
     keys = group.expr.moments(t)
     if len(keys) > MOST_KEYS:
-        raise QuestionRefused(f"{group.name!r} has {len(keys)} {group.expr.unit}s; the most is {MOST_KEYS}.", fix=fix)
+        raise QuestionRefused(
+            f"{group.name!r} has {len(keys)} {group.expr.unit}s; the most is {MOST_KEYS}.",
+            fix=fix,
+            code="too-many-keys",
+            facts={"column": group.name, "n": len(keys), "most": MOST_KEYS},
+        )
     return replace(t, keys=tuple(map(moment_of, keys)))
 
 
@@ -370,25 +381,11 @@ MOST_WORK = 2048
 """The most errors over grouping sets that are worked out for one question; planning is free, and takes milliseconds for
 each that is not a count's."""
 
-ADDED_UP = ("count", "count_distinct", "sum", "mean", "variance", "std")
-"""Aggregates whose measures of a total are the sums of those of its parts."""
-
 
 def _check_sets(question: Question, groups: Sequence[Type], keys: tuple[tuple[Key, ...], ...] | None) -> None:
     if keys is None:
-        without = [g.name for g, t in zip(question.group_by, groups, strict=True) if t.domain is None]
-        named = " and ".join(map(repr, without))
-        raise QuestionRefused(
-            "GROUPING SETS, ROLLUP and CUBE are over public keys" + (f", and {named} has none." if named else "."),
-            fix="Declare keys for the columns (or a tree of them), or ask for each set by itself.",
-        )
-    for output in question.aggregates:
-        what = output.aggregate
-        if what.function not in ADDED_UP or (what.function == "count_distinct" and what.column is not None):
-            raise QuestionRefused(
-                f"{output.name!r} is a {what.function}: that of a total is not made of those of its parts.",
-                fix="Ask for it with one GROUP BY, or use COUNT, SUM and AVG.",
-            )
+        refuse_without_keys([g.name for g, t in zip(question.group_by, groups, strict=True) if t.domain is None])
+    refuse_not_summed((o.name, o.aggregate) for o in question.aggregates)
 
 
 def _tree_keys(question: Question, table: Table) -> tuple[tuple[Key, ...], ...]:

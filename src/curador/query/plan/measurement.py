@@ -45,6 +45,8 @@ def recipes(checked: Checked, contribution: Contribution) -> tuple[Recipe, ...]:
             raise QuestionRefused(
                 f"{units!r} counts units, which may be in several groups: the total is not the sum of its parts.",
                 fix="Ask for it with one GROUP BY, or count rows.",
+                code="sets-of-units",
+                facts={"output": units},
             )
     if checked.question.tree is not None:
         tree = Hierarchy(tuple(tuple(map(str, key)) for key in checked.keys or ()), checked.question.totals)

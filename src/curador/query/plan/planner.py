@@ -148,6 +148,8 @@ class Planner:
             raise InvalidParameter(
                 f"Intervals have a confidence from {LEAST_CONFIDENCE} to {most} here, got {self.confidence}.",
                 fix="Try 0.95.",
+                code="confidence-range",
+                facts={"least": LEAST_CONFIDENCE, "most": most},
             )
         if not isinstance(self.weights or {}, Mapping):
             raise InvalidParameter("Weights are given by the names of outputs.", fix='Write weights={"n": 2}.')

@@ -41,7 +41,9 @@ def shares(importance: Sequence[float], power: float) -> tuple[Fraction, ...]:
     """
     if len(importance) * 10 > PARTS:
         raise InvalidParameter(
-            f"A budget is not divided by {len(importance)}.", fix=f"Ask for at most {PARTS // 10} numbers at once."
+            f"A budget is not divided by {len(importance)}.",
+            fix=f"Ask for at most {PARTS // 10} numbers at once.",
+            code="too-many-outputs",
         )
     if not all(0 < a < math.inf for a in importance):
         raise InvalidParameter("Every answer needs a positive, finite importance.", fix="Check weights and bounds.")

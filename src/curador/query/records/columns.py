@@ -11,11 +11,12 @@ from curador.query.ask.question import Question
 from curador.query.ask.resolve import resolved_inside
 from curador.query.ask.typed import TypedRows, typed_rows
 from curador.query.language import expressions as ex
-from curador.query.language.bounds import condition, typecheck, unbounded
+from curador.query.language.bounds import condition, typecheck
 from curador.query.language.resolve import resolved
 from curador.query.language.rows import tables_in
 from curador.query.language.text import shortened
 from curador.query.language.types import Type
+from curador.query.language.unbounded import unbounded
 from curador.query.tables.columns import Key, key_value
 from curador.query.tables.table import Table
 
@@ -104,11 +105,18 @@ def records(
         if name in keyed or not t.kind.counted:
             keys = tuple(key_value(t.kind, key) for key in keyed.get(name) or t.domain or ())
             if len(set(keys)) < len(keys):
-                raise QuestionRefused(f"A key of {shortened(e)} is listed twice.", fix="List each of them once.")
+                raise QuestionRefused(
+                    f"A key of {shortened(e)} is listed twice.",
+                    fix="List each of them once.",
+                    code="key-listed-twice",
+                    facts={"column": shortened(e)},
+                )
             if not keys:
                 raise QuestionRefused(
                     f"{shortened(e)} has no public keys to be learned from.",
                     fix="Declare its keys, or leave it out.",
+                    code="feature-without-keys",
+                    facts={"column": shortened(e)},
                 )
         elif t.bounds is None:
             raise unbounded(f"{name!r} is learned from {shortened(e)}", e, scope)
@@ -117,6 +125,8 @@ def records(
             raise QuestionRefused(
                 f"{shortened(e)} has bounds of no width, or too wide for its grid.",
                 fix="Declare other bounds, or a step.",
+                code="feature-bounds",
+                facts={"column": shortened(e)},
             )
         found.append(column)
     return Records(rows, tuple(found), _limit(question, rows))
@@ -131,5 +141,6 @@ def _limit(question: Question, rows: TypedRows) -> int:
         raise QuestionRefused(
             f"How many rows of one unit of {question.table!r} count is not said.",
             fix="Declare the table's contribution, or give one with the model.",
+            code="contribution-needed",
         )
     return limits.most

@@ -25,7 +25,12 @@ def lower_records(records: Records) -> Exact:
     """
     rows, limit = records.rows, records.limit
     if limit > MOST_ROWS_PER_GROUP:
-        raise QuestionRefused(f"{limit} rows of a unit are more than {MOST_ROWS_PER_GROUP}.", fix="Use fewer.")
+        raise QuestionRefused(
+            f"{limit} rows of a unit are more than {MOST_ROWS_PER_GROUP}.",
+            fix="Use fewer.",
+            code="rows-per-unit",
+            facts={"n": limit, "most": MOST_ROWS_PER_GROUP},
+        )
     at = Bindings(rows.scope, short_names(rows, [c.expr for c in records.columns]))
     values = {f"v{i}": _encoded(c, at) for i, c in enumerate(records.columns)}
     own = {} if rows.single else {UNIT: nt.column(UNIT)}

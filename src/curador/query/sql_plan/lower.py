@@ -54,7 +54,10 @@ def lower(
     """
     if contribution.rows > MOST_ROWS_PER_GROUP:
         raise QuestionRefused(
-            f"{contribution.rows} rows per group are more than {MOST_ROWS_PER_GROUP}.", fix="Bound units to fewer rows."
+            f"{contribution.rows} rows per group are more than {MOST_ROWS_PER_GROUP}.",
+            fix="Bound units to fewer rows.",
+            code="rows-per-unit",
+            facts={"n": contribution.rows, "most": MOST_ROWS_PER_GROUP},
         )
     unit, bounded = checked.table.unit.id, None
     layout = _Layout(checked, measures, prepared)
@@ -72,6 +75,8 @@ def lower(
         raise QuestionRefused(
             f"Rows would be compared with {compared} values; the most is {MOST_COMPARED}.",
             fix="Ask for fewer functions of texts, or with fewer values, at once.",
+            code="compared-values",
+            facts={"n": compared, "most": MOST_COMPARED},
         )
     return Exact(
         scans=layout.rows.scans,

@@ -236,7 +236,12 @@ def iso_moment(x: object) -> datetime:
             return plain.replace(microsecond=0)
     except (ValueError, OverflowError):
         pass
-    raise InvalidParameter(f"Not a timestamp: {str(x)[:40]!r}.", fix="Write it as 2020-01-31 12:30:00, in UTC.")
+    raise InvalidParameter(
+        f"Not a timestamp: {str(x)[:40]!r}.",
+        fix="Write it as 2020-01-31 12:30:00, in UTC.",
+        code="not-a-moment",
+        facts={"given": str(x)[:40]},
+    )
 
 
 def iso_date(x: object) -> date:
@@ -252,7 +257,9 @@ def iso_date(x: object) -> date:
             return date.fromisoformat(x)
     except ValueError:
         pass
-    raise InvalidParameter(f"Not a date: {str(x)[:40]!r}.", fix="Write it as 2020-01-31.")
+    raise InvalidParameter(
+        f"Not a date: {str(x)[:40]!r}.", fix="Write it as 2020-01-31.", code="not-a-day", facts={"given": str(x)[:40]}
+    )
 
 
 def _step(kind: Kind, step: object) -> Fraction:
@@ -260,7 +267,9 @@ def _step(kind: Kind, step: object) -> Fraction:
         raise InvalidParameter(f"A {kind} column has no step.", fix="Leave step out; only real columns have a grid.")
     value = positive(step, "step")
     if value < Fraction(1, 2**FINEST):
-        raise InvalidParameter(f"A step of {step} is finer than 2**-{FINEST}.", fix="Choose a coarser step.")
+        raise InvalidParameter(
+            f"A step of {step} is finer than 2**-{FINEST}.", fix="Choose a coarser step.", code="step-too-fine"
+        )
     return value
 
 
@@ -310,7 +319,12 @@ def text_value(x: str) -> str:
     'Lugo'
     """
     if len(x) > LONGEST_TEXT:
-        raise InvalidParameter(f"A text of {len(x)} characters is too long.", fix=f"Use at most {LONGEST_TEXT}.")
+        raise InvalidParameter(
+            f"A text of {len(x)} characters is too long.",
+            fix=f"Use at most {LONGEST_TEXT}.",
+            code="text-too-long",
+            facts={"most": LONGEST_TEXT},
+        )
     if any(c == "\0" or unicodedata.category(c) == "Cs" for c in x):
-        raise InvalidParameter("A text holds a NUL or half of a surrogate pair.", fix="Remove it.")
+        raise InvalidParameter("A text holds a NUL or half of a surrogate pair.", fix="Remove it.", code="text-odd")
     return x

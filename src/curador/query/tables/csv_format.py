@@ -100,7 +100,10 @@ class CsvFormat:
         set_fields(self, yes=_words(self.yes, "yes"), no=_words(self.no, "no"))
         if clash := sorted(set(self.true_texts) & set(self.false_texts)):
             raise InvalidParameter(
-                f"{clash[0]!r} would be both yes and no.", fix="Leave it out of one, or declare the column as text."
+                f"{clash[0]!r} would be both yes and no.",
+                fix="Leave it out of one, or declare the column as text.",
+                code="both-yes-and-no",
+                facts={"word": clash[0]},
             )
         if self.names is not None:
             set_fields(self, names=_names(self.names))

@@ -23,7 +23,10 @@ def identifier(name: object, what: str) -> str:
     """
     if not isinstance(name, str) or not name or len(name) > LONGEST_NAME:
         raise InvalidParameter(
-            f"{what} needs a name of 1 to {LONGEST_NAME} characters, got {str(name)[:40]!r}.", fix="Rename it."
+            f"{what} needs a name of 1 to {LONGEST_NAME} characters, got {str(name)[:40]!r}.",
+            fix="Rename it.",
+            code="name-length",
+            facts={"most": LONGEST_NAME},
         )
     if any(unicodedata.category(c) in ("Cc", "Cs") for c in name):
         raise InvalidParameter(
@@ -44,7 +47,10 @@ def distinct(names: Iterable[str], what: str) -> None:
         other = seen.get(name.casefold())
         if other is not None:
             raise InvalidParameter(
-                f"Two {what} are called {other!r} and {name!r}; engines fold case.", fix="Rename one."
+                f"Two {what} are called {other!r} and {name!r}; engines fold case.",
+                fix="Rename one.",
+                code="names-alike",
+                facts={"name": name, "other": other},
             )
         seen[name.casefold()] = name
 
@@ -60,6 +66,15 @@ def refuse_unknown(given: Iterable[object], known: Iterable[str], where: str, wh
     for name in given:
         if name not in names:
             raise InvalidParameter(f"{where} has an unknown {what} {name!r}.", fix=suggestion(name, names))
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names as a fact of a refusal: the first of them.
+
+    >>> listed(["age", "sex"])
+    'age, sex'
+    """
+    return ", ".join(list(names)[:MOST_NAMED])
 
 
 def suggestion(word: object, known: Iterable[str], lead: str = "Known are") -> str:

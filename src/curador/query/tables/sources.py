@@ -35,9 +35,15 @@ class Files:
 
     def __post_init__(self) -> None:
         if self.format not in FORMATS.values():
-            raise InvalidParameter(f"Files are Parquet or CSV, got {self.format!r}.", fix="Convert them to Parquet.")
+            raise InvalidParameter(
+                f"Files are Parquet or CSV, got {self.format!r}.",
+                fix="Convert them to Parquet.",
+                code="not-a-table-file",
+            )
         if not self.pattern or "\0" in self.pattern:
-            raise InvalidParameter("A path is missing.", fix="Give a path or a glob, such as data/*.parquet.")
+            raise InvalidParameter(
+                "A path is missing.", fix="Give a path or a glob, such as data/*.parquet.", code="source-needed"
+            )
 
     @property
     def gzipped(self) -> bool:
@@ -91,6 +97,7 @@ class EngineTable:
             raise InvalidParameter(
                 "A table of an engine is written engine://…#table or engine://…#schema.table.",
                 fix="Write the engine before ://, and the table after #.",
+                code="engine-address",
             )
 
     @property
@@ -149,7 +156,9 @@ def read_source(source: object, csv: object = None) -> Source:
         return source
     if not isinstance(source, str | PurePath):
         if source is None:
-            raise InvalidParameter("A table needs a source.", fix="Give a path, a frame or engine://…#table.")
+            raise InvalidParameter(
+                "A table needs a source.", fix="Give a path, a frame or engine://…#table.", code="source-needed"
+            )
         return Frame(source)
     text = str(source)
     if isinstance(source, str) and "://" in text:

@@ -151,10 +151,15 @@ class Table:
             raise InvalidParameter(
                 f"The unit's id {id!r} is not a declared column.",
                 fix=f"Declare its type, or fix the name. {suggestion(id, self.columns)}",
+                code="unit-undeclared",
+                facts={"column": id},
             )
         if self.columns[id].kind not in (Kind.INTEGER, Kind.TEXT):
             raise InvalidParameter(
-                f"The id {id!r} is neither a text nor an integer column.", fix="Declare it as one of them."
+                f"The id {id!r} is neither a text nor an integer column.",
+                fix="Declare it as one of them.",
+                code="unit-type",
+                facts={"column": id},
             )
 
     def _check_trees(self) -> None:

@@ -14,7 +14,7 @@ from curador.server.console import changing, sign, static, uploading, wizard
 from curador.server.console.navigation import routers
 from curador.server.console.visit import OVERVIEW, visiting
 from curador.server.gate.guard import CONSOLE
-from curador.server.gate.problems import public, status_of
+from curador.server.gate.problems import status_of
 
 doors = APIRouter(include_in_schema=False)
 
@@ -45,4 +45,4 @@ def refusal_page(scope: Any, error: CuradorError, headers: Mapping[str, str]) ->
         back = urlencode({"next": scope["path"]}) if request.method == "GET" and not visit.partial else ""
         return visit.to(f"{sign.SIGN_IN}?{back}" if back else sign.SIGN_IN)
     template = "_refusal.html" if visit.partial else "refusal.html"
-    return visit.page(template, status_of(error), headers=headers, error=public(error))
+    return visit.page(template, status_of(error), headers=headers, error=error)

@@ -12,8 +12,9 @@ from fastapi import APIRouter, Depends, Request
 
 from curador.errors import NotAllowed
 from curador.server.access.sessions import form_token
+from curador.server.console.declaring.sent import sent_form
 from curador.server.console.visit import Visiting
-from curador.server.gate.guard import CONSOLE
+from curador.server.gate.guard import CONSOLE, UPLOAD_FORM
 
 FIELD, HEADER = "form_token", "x-form-token"
 
@@ -26,9 +27,16 @@ async def genuine(request: Request, visit: Visiting) -> None:
     ours = origin is None or urlsplit(origin).netloc == request.headers.get("host")
     if site not in (None, "same-origin") or not ours or visit.fresh:
         raise forged()
-    shown = request.headers.get(HEADER) or (await request.form()).get(FIELD)
+    shown = request.headers.get(HEADER) or await _in_form(request)
     if not isinstance(shown, str) or not hmac.compare_digest(shown.encode(), form_token(visit.cookie).encode()):
         raise forged()
+
+
+async def _in_form(request: Request) -> object:
+    """The token that a form shows; of one with a file, nothing behind it is read."""
+    if request.scope["path"] == UPLOAD_FORM:
+        return (await sent_form(request)).fields.get(FIELD)
+    return (await request.form()).get(FIELD)
 
 
 def page_router() -> APIRouter:

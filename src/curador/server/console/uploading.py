@@ -1,5 +1,7 @@
 """A file of rows that a curator brings through the browser: written as it comes, below the study's folder.
 
+A script sends the file as the body of a request; a browser without scripts sends it in a form.
+
 Nothing of it is looked at here: a table is declared from it by the steps of the wizard, which say what they read.
 
 Guarantee: only a curator's own page sends one; its name is made safe, and numbered where it is taken: no file is
@@ -11,10 +13,11 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
+from collections.abc import AsyncIterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import unquote
+from urllib.parse import unquote, urlencode
 
 from fastapi import Response
 from fastapi.responses import JSONResponse
@@ -23,8 +26,10 @@ from starlette.requests import ClientDisconnect
 from curador.curator.study.draft import named_after
 from curador.errors import InvalidParameter
 from curador.server.access.auth import new_request_id
+from curador.server.console.declaring.sent import sent_form
 from curador.server.console.genuine import page_router
-from curador.server.console.visit import HEADERS, Visiting
+from curador.server.console.visit import HEADERS, Visit, Visiting
+from curador.server.gate.guard import CONSOLE, UPLOAD, UPLOAD_FORM
 from curador.server.gate.refusals import refused
 from curador.server.service import Holder
 
@@ -42,19 +47,34 @@ PIECE = 1 << 20
 """Bytes that are written at a time."""
 
 
-@router.post("/tables/upload", response_class=Response)
+@router.post(UPLOAD.removeprefix(CONSOLE), response_class=Response)
 async def upload(visit: Visiting, caller: Holder) -> Response:
     """Take a file as it comes; its path, for the steps that declare a table from it."""
+    name = safe_name(unquote(visit.request.headers.get("x-file-name", "")))
+    declared = named_after(name) if named_after(name) in visit.serving.curator.tables else ""
+    kept = await _kept(visit, name, visit.request.stream())
+    made = {"source": f"{FOLDER}/{kept.kept}", "bytes": kept.size, "declared": declared}
+    return JSONResponse(made, 201, headers=HEADERS)
+
+
+@router.post(UPLOAD_FORM.removeprefix(CONSOLE), response_class=Response)
+async def upload_form(visit: Visiting, caller: Holder) -> Response:
+    """Take a file out of a form, as browsers without scripts send one, and go on with it."""
+    sent = await sent_form(visit.request)
+    kept = await _kept(visit, safe_name(sent.file_name or ""), sent.file())
+    return visit.to(f"{CONSOLE}/tables/new?{urlencode({'source': f'{FOLDER}/{kept.kept}'})}")
+
+
+async def _kept(visit: Visit, name: str, pieces: AsyncIterator[bytes]) -> Arriving:
+    """The file, written as it comes."""
     study = visit.serving.curator.study_file
     if study is None:
         raise refused("This study has no file.", "Declare the table where the curator is made.", "no-study-file")
-    name = safe_name(unquote(visit.request.headers.get("x-file-name", "")))
-    declared = named_after(name) if named_after(name) in visit.serving.curator.tables else ""
     arriving = Arriving(study.parent / FOLDER, name)
     await visit.serving.work(arriving.begin)
     whole = False
     try:
-        async for piece in visit.request.stream():
+        async for piece in pieces:
             arriving.waiting += piece
             if len(arriving.waiting) >= PIECE:
                 await visit.serving.work(arriving.write)
@@ -65,8 +85,7 @@ async def upload(visit: Visiting, caller: Holder) -> Response:
     finally:
         if not whole:
             await visit.serving.work(arriving.drop)
-    made = {"source": f"{FOLDER}/{arriving.kept}", "bytes": arriving.size, "declared": declared}
-    return JSONResponse(made, 201, headers=HEADERS)
+    return arriving
 
 
 def safe_name(given: str) -> str:

@@ -18,6 +18,7 @@ from curador.server.access.auth import Caller, new_cookie, new_request_id
 from curador.server.access.sessions import form_token
 from curador.server.console.rendering import rendered
 from curador.server.gate.cookies import LANGUAGE, SESSION, THEME, VISIT, cookie, put
+from curador.server.gate.problems import STORE_FAILED, UNAVAILABLE, kept, status_of
 from curador.server.service import Service
 from curador.show.explain import guarantee_text, stated_text
 from curador.show.words.say import LANGUAGES, knows, refusal, say
@@ -77,13 +78,16 @@ class Visit:
 
     def told(self, error: CuradorError) -> dict[str, str]:
         """A refusal as a page shows it, in the visitor's language where its code has a text."""
+        if status_of(error) == UNAVAILABLE:
+            return self.told(CuradorError(error.what, fix=error.fix, cost=error.cost, code=STORE_FAILED))
         code = self._text_of(error.code)
         facts = {name: self._fact(name, x) for name, x in error.facts.items()}
         if error.code and knows(code) and not (self.language == "en" and error.code in OF_SQL):
             return {"what": self.say(code, **facts), "fix": "", "cost": "", "language": self.language}
         cost = self.say("frame.cost-nothing") if error.cost == NOTHING else error.cost
         if (worded := refusal(error, self.language, **facts)) is not None:
-            return {"what": worded[0], "fix": worded[1], "cost": cost, "language": self.language}
+            free = cost if error.cost == NOTHING else ""  # any other cost is told by the text itself
+            return {"what": worded[0], "fix": worded[1], "cost": free, "language": self.language}
         return {"what": error.what, "fix": error.fix, "cost": cost, "language": "en"}
 
     def _text_of(self, refusal: str) -> str:
@@ -107,6 +111,7 @@ class Visit:
         whole = {
             "say": self.say,
             "told": self.told,
+            "kept": kept,
             "visit": self,
             "form_token": form_token(self.cookie),
             "links": links(self.caller, self.request.scope["path"]),

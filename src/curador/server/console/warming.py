@@ -18,6 +18,7 @@ from curador.server.console.rendering import ENVIRONMENT
 from curador.show.pages.page import figure
 from curador.show.report.odds import odds
 from curador.show.words import console
+from curador.show.words.say import LANGUAGES
 
 NOWHERE = Table(
     "nowhere.csv",
@@ -27,9 +28,15 @@ SQL = {"n": "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex", "mean": "SELEC
 
 ROWS = 10
 
-LOADED = ("curador.curator.releases.reporting", "curador.curator.releases.verify", "curador.show.report.document")
+LOADED = (
+    "curador.curator.releases.reporting",
+    "curador.curator.releases.verify",
+    "curador.show.report.document",
+    "curador.show.words.refusals.facts",
+    *(f"curador.show.words.{kind}{language}" for language in LANGUAGES for kind in ("", "report_")),
+)
 LEARNING = ("recipe", "preprocess", "search", "trials", "sums.inside")
-"""What reports load, and pages of models where the library that learns is installed."""
+"""What reports and refusals load in every language, and pages of models where the library that learns is installed."""
 
 NEWEST, MOST = 200, 8
 """Of so many charges, the so many newest publications, whose joint epsilon takes a tenth of a second to find."""

@@ -76,7 +76,13 @@ class Editing:
 async def begin(visit: Visiting, caller: Holder) -> Response:
     """Where the rows are."""
     words = {"yes-words": YES_WORDS.get(visit.language, "")}
-    return await visit.serving.work(lambda: form_page(visit, Filled({**BEGUN, **words}), Steps()))
+    sent = visit.request.query_params.get("source", "")  # of a form without scripts, which comes back here
+
+    def page() -> Response:
+        known = sent in waiting_files(visit.serving.curator.study_file)
+        return form_page(visit, Filled({**BEGUN, **words, **({"source": sent} if known else {})}), Steps())
+
+    return await visit.serving.work(page)
 
 
 @router.post(ADDRESS, response_class=Response)
@@ -175,6 +181,9 @@ def choices(visit: Visit, names: list[str]) -> Mapping[str, list[tuple[str, str]
 
 def said(visit: Visit, mistake: Mistyped) -> str:
     """A mistake in the visitor's language."""
+    if isinstance(refusal := mistake.facts.get("refusal"), CuradorError):
+        told = visit.told(refusal)
+        return visit.say(f"tables.wrong-{mistake.code}", what=told["what"], fix=told["fix"])
     return visit.say(f"tables.wrong-{mistake.code}", **mistake.facts)
 
 

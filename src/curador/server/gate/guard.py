@@ -43,7 +43,8 @@ SIGN_IN = ("/console/sign-in", "/console/start", "/console/password", "/v1/sessi
 """Where a password or a code is tried."""
 
 UPLOAD = "/console/tables/upload"
-"""Where a curator sends a file of rows, which is written as it comes."""
+UPLOAD_FORM = "/console/tables/upload-form"
+"""Where a curator sends a file of rows, which is written as it comes: by a script, or in a form."""
 
 HEADERS: tuple[tuple[bytes, bytes], ...] = (
     (b"cache-control", b"no-store"),
@@ -197,14 +198,14 @@ def on_console(scope: Scope) -> bool:
 
 
 def _uploads(scope: Scope, who: Caller | None) -> bool:
-    """Whether a curator's own page sends a file: a form, which anybody's page can send, shows its token inside."""
-    return (
-        scope["path"] == UPLOAD
-        and scope["method"] == "POST"
-        and who is not None
-        and who.role == "curator"
-        and any(name == b"x-form-token" for name, _ in scope["headers"])
-    )
+    """Whether a curator's own page sends a file: by a header that no form has, or in a form that, as the browser says,
+    is of this server.
+    """
+    if scope["method"] != "POST" or who is None or who.role != "curator":
+        return False
+    if scope["path"] == UPLOAD:
+        return any(name == b"x-form-token" for name, _ in scope["headers"])
+    return scope["path"] == UPLOAD_FORM and (b"sec-fetch-site", b"same-origin") in scope["headers"]
 
 
 def _refuse_stated(scope: Scope, most: int) -> None:

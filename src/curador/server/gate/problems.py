@@ -26,6 +26,9 @@ MEDIA = "application/problem+json"
 
 UNAVAILABLE = 503
 
+STORE_FAILED = "unavailable"
+"""The code under which pages tell that what keeps charges or reports cannot be used now, whichever reason it has."""
+
 _STATUS: tuple[tuple[type[CuradorError], int], ...] = (
     (NotAllowed, 403),
     (BudgetExceeded, 402),
@@ -84,6 +87,16 @@ def document(error: CuradorError, request_id: str) -> dict[str, Any]:
         "facts": {name: plain(value) for name, value in error.facts.items()},
         "request": request_id,
     }
+
+
+def kept(said: Mapping[str, Any]) -> CuradorError:
+    """The refusal that a document was made of, as far as pages tell it: of a store that failed, under one code.
+
+    >>> kept(document(CuradorError("No.", fix="Yes.", code="no", facts={"n": 3}), "r")).facts["n"]
+    3
+    """
+    code = STORE_FAILED if said["status"] == UNAVAILABLE else said["code"]
+    return CuradorError(said["detail"], fix=said["fix"], cost=said["cost"], code=code, facts=said["facts"])
 
 
 def problem(error: CuradorError, request_id: str, headers: Mapping[str, str] | None = None) -> JSONResponse:

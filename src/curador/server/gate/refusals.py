@@ -49,6 +49,7 @@ def refuse_many_groups(plan: Plan, most: int) -> None:
             f"The answer has {len(keys):,} groups; the most here is {most:,}.",
             fix="Group by less.",
             code="too-many-groups",
+            facts={"n": len(keys), "most": most},
         )
 
 

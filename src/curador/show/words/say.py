@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import import_module
 
 from curador.errors import CuradorError, InvalidParameter
@@ -50,14 +51,15 @@ def refusal(error: CuradorError, language: str, **worded: object) -> tuple[str, 
     ``worded`` are facts in words, in place of the refusal's own.
 
     >>> refusal(InvalidParameter("x", fix="y", code="not-positive", facts={"name": "epsilon"}), "es")
-    ('epsilon debe ser mayor que 0.', 'Escriba un número mayor que 0.')
+    ('épsilon debe ser mayor que 0.', 'Escriba un número mayor que 0.')
     >>> refusal(InvalidParameter("x", fix="y", code="no-such-code"), "es") is None
     True
     """
     found = {} if language == "en" else import_module("curador.show.words.refusals").ES
     if error.code not in found:
         return None
-    facts = {**error.facts, **worded}
+    known = import_module("curador.show.words.refusals.facts").FACTS
+    facts = {name: _worded(name, x, known, language) for name, x in {**error.facts, **worded}.items()}
     try:
         what, fix = (text.format(**facts) for text in found[error.code])
     except (KeyError, IndexError):  # raised elsewhere without the facts: its own words say more
@@ -65,6 +67,17 @@ def refusal(error: CuradorError, language: str, **worded: object) -> tuple[str, 
     at = facts.get("at")
     where = say("at-place", language, line=at[0], column=at[1]) if isinstance(at, tuple | list) and at else ""
     return where + what, fix
+
+
+def _worded(name: str, fact: object, known: Mapping[str, Mapping[str, str]], language: str) -> object:
+    """A fact that has a word of its own in a language: a column's type, or one that is known by its name.
+
+    >>> _worded("type", "date", {}, "es"), _worded("name", "error", {"name": {"error": "el error"}}, "es")
+    ('fecha', 'el error')
+    """
+    if name.startswith("type") and knows(f"tables.type-{fact}"):
+        return say(f"tables.type-{fact}", language)
+    return known.get(name, {}).get(fact, fact) if isinstance(fact, str) else fact
 
 
 def counted(code: str, n: int, language: str = "en") -> str:

@@ -360,7 +360,12 @@ def pair_type(what: Expr, scope: Scope) -> Type:
     assert isinstance(what, ValuePair)
     y, x = typecheck(what.first, scope), typecheck(what.second, scope)
     if what.first == what.second:
-        raise QuestionRefused(f"{shortened(what)} is one column twice.", fix="Name two columns; VARIANCE is of one.")
+        raise QuestionRefused(
+            f"{shortened(what)} is one column twice.",
+            fix="Name two columns; VARIANCE is of one.",
+            code="pair-of-one",
+            facts={"expression": shortened(what)},
+        )
     loose = next((t for t in (y, x) if not t.kind.numeric or t.bounds is None), None)
     nullable = y.nullable or x.nullable
     if loose is not None:

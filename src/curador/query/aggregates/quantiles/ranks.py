@@ -48,7 +48,12 @@ def quantiles(what: str | Expr, probabilities: Iterable[Number], *, interval: bo
         raise QuestionRefused("Quantiles are a list of probabilities.", fix="Write quantiles(column, [0.25, 0.75]).")
     wanted = tuple(probability(p, "a quantile") for p in probabilities)
     if not 1 <= len(wanted) <= MOST_QUANTILES or len(set(wanted)) != len(wanted):
-        raise QuestionRefused(f"Quantiles are 1 to {MOST_QUANTILES} different probabilities.", fix="List each once.")
+        raise QuestionRefused(
+            f"Quantiles are 1 to {MOST_QUANTILES} different probabilities.",
+            fix="List each once.",
+            code="quantiles-list",
+            facts={"most": MOST_QUANTILES},
+        )
     return Aggregate("quantiles" if interval else "quantile_points", column(what), tuple(sorted(wanted)))
 
 
@@ -109,7 +114,10 @@ class QuantilesFunction(Function):
             first, last = CALENDAR[t.kind]
             if t.bounds is None or not first <= t.bounds[0] <= t.bounds[1] <= last:
                 raise QuestionRefused(
-                    f"{name!r} could leave the years 1 to 9999.", fix="Narrow the bounds of the dates it is made of."
+                    f"{name!r} could leave the years 1 to 9999.",
+                    fix="Narrow the bounds of the dates it is made of.",
+                    code="years-range",
+                    facts={"expression": name},
                 )
 
     def recipes(self, name: str, aggregate: Aggregate, t: Type | None, centred: bool) -> tuple[Recipe, ...]:

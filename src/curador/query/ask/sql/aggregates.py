@@ -107,7 +107,7 @@ def _filtered(node: exp.Expr, rows: Reader, is_unit: Callable[[ex.Expr], bool]) 
     only(node, rows.text, "this", "expression")
     only(node.expression, rows.text, "this")
     if type(node.this) is exp.Filter:
-        refuse(node, rows.text, "FILTER stands on a FILTER.", "Join the conditions by AND.")
+        refuse(node, rows.text, "FILTER stands on a FILTER.", "Join the conditions by AND.", code="filter-twice")
     what = aggregate_of(node.this, rows, is_unit)
     condition = rows.read(node.expression.this)
     if what.function == "count" and what.column is None:
@@ -118,6 +118,8 @@ def _filtered(node: exp.Expr, rows: Reader, is_unit: Callable[[ex.Expr], bool]) 
             rows.text,
             f"FILTER does not go with {word(node.this)} here.",
             "Filter in WHERE, in a question of its own.",
+            code="filter-not-here",
+            word=word(node.this),
         )
     if isinstance(what.column, ex.ValuePair):
         return replace(what, column=ex.ValuePair(_where(condition, what.column.first), what.column.second))
@@ -150,14 +152,18 @@ def _within_group(node: exp.Expr, rows: Reader) -> Aggregate:
         or len(order.expressions) != 1
     ):
         refuse(
-            node, rows.text, "WITHIN GROUP goes with PERCENTILE_CONT or PERCENTILE_DISC over one column.", _PERCENTILE
+            node,
+            rows.text,
+            "WITHIN GROUP goes with PERCENTILE_CONT or PERCENTILE_DISC over one column.",
+            _PERCENTILE,
+            code="within-group",
         )
     only(inner, rows.text, "this")
     only(order, rows.text, "expressions")
     only(order.expressions[0], rows.text, "this")  # DESC would turn the quantile around
     if type(inner) is exp.Mode:
         if inner.this is not None:
-            refuse(node, rows.text, "MODE names two columns.", "Write MODE(column).")
+            refuse(node, rows.text, "MODE names two columns.", "Write MODE(column).", code="mode-of-two")
         return top.mode(rows.read(order.expressions[0].this))
     return _quantiles(rows.read(order.expressions[0].this), inner.this, node, rows)
 

@@ -155,14 +155,29 @@ class Answers:
                 return self._single(output, node)
         output = Output(self.unused(default_name(wanted)), wanted)
         if wanted.function == "histogram" or function_named(wanted.function).alone:
-            refuse(node, self.text, f"{word(node)} stands alone in SELECT.", "Select it by itself, under a name.")
+            refuse(
+                node,
+                self.text,
+                f"{word(node)} stands alone in SELECT.",
+                "Select it by itself, under a name.",
+                code="stands-alone",
+                word=word(node),
+            )
         self.outputs.append(output)
         return self._single(output, node)
 
     def _single(self, output: Output, node: exp.Expr) -> ex.Expr:
         made = output.aggregate.outputs(output.name)
         if len(made) != 1:
-            refuse(node, self.text, f"{word(node)} makes several columns.", f"Use one of {', '.join(made)}.")
+            refuse(
+                node,
+                self.text,
+                f"{word(node)} makes several columns.",
+                f"Use one of {', '.join(made)}.",
+                code="several-columns",
+                word=word(node),
+                known=", ".join(made),
+            )
         return ex.Name(made[0])
 
     def _ours(self, r: Reader, node: exp.Expr, depth: int) -> ex.Expr | None:
@@ -202,11 +217,17 @@ class Answers:
         for one in node.expressions:
             name = self._grouped(one) or (self._named(one) if type(one) is exp.Column else None)
             if not isinstance(name, ex.Name) or name.column not in self.groups.values():
-                refuse(one, self.text, "GROUPING is of what is grouped by.", "Name a column of GROUP BY.")
+                refuse(
+                    one,
+                    self.text,
+                    "GROUPING is of what is grouped by.",
+                    "Name a column of GROUP BY.",
+                    code="grouping-of-groups",
+                )
             bit = ex.Case(((ex.IsNull(name), ex.Literal(1)),), ex.Literal(0))
             found = bit if found is None else ex.Arithmetic("+", ex.Arithmetic("*", ex.Literal(2), found), bit)
         if found is None:
-            refuse(node, self.text, "GROUPING is of nothing.", "Name a column of GROUP BY.")
+            refuse(node, self.text, "GROUPING is of nothing.", "Name a column of GROUP BY.", code="grouping-of-groups")
         return found
 
     def _grouped(self, node: exp.Expr) -> ex.Expr | None:
@@ -232,19 +253,38 @@ class Answers:
         partition = tuple(self.read(part) for part in node.args.get("partition_by") or [])
         names = set(self.groups.values())
         if any(not {n.column for n in names_in(part)} <= names or not names_in(part) for part in partition):
-            refuse(node, self.text, "PARTITION BY needs groups of the question.", "Divide by what GROUP BY lists.")
+            refuse(
+                node,
+                self.text,
+                "PARTITION BY needs groups of the question.",
+                "Divide by what GROUP BY lists.",
+                code="partition-by-groups",
+            )
         if type(inside) in _PLACES:
             only(inside, self.text)
             by, down = self._ordered(order)
             return an.OverGroups(_PLACES[type(inside)], (), partition, by, down)
         if type(inside) not in _ADDED:
-            refuse(node, self.text, f"{word(inside)} OVER is not in the grammar.", _WINDOWS)
+            refuse(
+                node,
+                self.text,
+                f"{word(inside)} OVER is not in the grammar.",
+                _WINDOWS,
+                code="answer-window",
+                word=word(inside),
+            )
         if order is not None:
-            refuse(node, self.text, "Running totals are not in the grammar.", "Leave ORDER BY out of the window.")
+            refuse(
+                node,
+                self.text,
+                "Running totals are not in the grammar.",
+                "Leave ORDER BY out of the window.",
+                code="running-totals",
+            )
         only(inside, self.text, "this", "big_int")
         if type(inside) is exp.Count:
             if inside.this is not None and type(inside.this) is not exp.Star:
-                refuse(node, self.text, "COUNT OVER counts groups.", "Write COUNT(*) OVER ().")
+                refuse(node, self.text, "COUNT OVER counts groups.", "Write COUNT(*) OVER ().", code="count-over")
             if inside.this is not None:
                 only(inside.this, self.text)
             return an.OverGroups("count", (), partition)

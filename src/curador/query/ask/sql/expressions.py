@@ -40,9 +40,16 @@ class Reader:
     def read(self, node: exp.Expr | None, depth: int = 1) -> ex.Expr:
         """The expression a node stands for."""
         if not isinstance(node, exp.Expr):  # the parser accepts some words without their operand
-            raise QuestionRefused("Something is missing where a value is expected.", fix=GRAMMAR)
+            raise QuestionRefused("Something is missing where a value is expected.", fix=GRAMMAR, code="value-missing")
         if depth > ex.DEEPEST:
-            refuse(node, self.text, f"Nested more than {ex.DEEPEST} deep.", "Simplify the question.")
+            refuse(
+                node,
+                self.text,
+                f"Nested more than {ex.DEEPEST} deep.",
+                "Simplify the question.",
+                code="question-too-deep",
+                most=ex.DEEPEST,
+            )
         if is_aggregate(node):
             if self.aggregate is None:
                 refuse(

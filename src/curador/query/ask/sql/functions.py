@@ -57,6 +57,8 @@ def constant_text(node: exp.Expr | None, at: exp.Expr, text: str) -> str:
             text,
             f"{word(at, text)} takes a constant text here.",
             _INSTEAD.get(type(at), "Write 'text' in single quotes."),
+            code="constant-text",
+            word=word(at, text),
         )
     return str(node.name)
 
@@ -86,7 +88,14 @@ def _bucket(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
     low, high = (number(node.args[name], r.text) for name in ("min_value", "max_value"))
     count = whole(node.args["num_buckets"], r.text)
     if not 1 <= count < ex.LARGEST or low >= high:
-        refuse(node, r.text, f"WIDTH_BUCKET needs 1 to {ex.LARGEST - 1} buckets between two growing edges.", _BUCKET)
+        refuse(
+            node,
+            r.text,
+            f"WIDTH_BUCKET needs 1 to {ex.LARGEST - 1} buckets between two growing edges.",
+            _BUCKET,
+            code="width-bucket",
+            most=ex.LARGEST - 1,
+        )
     inside = ex.Bin(x, tuple(low + (high - low) * i / count for i in range(count + 1)))
     below, within = ex.Compare("<", x, ex.Literal(low)), ex.Compare("<", x, ex.Literal(high))
     return ex.Case(
@@ -111,7 +120,13 @@ def _log(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
         return TabledCurve("log10", r.read(node.this, depth))
     base = whole(node.this, r.text)
     if base not in (2, 10):
-        refuse(node, r.text, "Logarithms are to the base 2, 10 or e.", "Write LOG2(x), LOG10(x) or LN(x).")
+        refuse(
+            node,
+            r.text,
+            "Logarithms are to the base 2, 10 or e.",
+            "Write LOG2(x), LOG10(x) or LN(x).",
+            code="logarithm-base",
+        )
     return TabledCurve(f"log{base}", r.read(node.expression, depth))
 
 
@@ -119,7 +134,13 @@ def _log(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
 def _power(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
     found = power(r.read(node.this, depth), number(node.expression, r.text))
     if found is None:
-        refuse(node, r.text, "POWER is exact for exponents 1, 2, 3 and 0.5 only.", "Multiply, or use EXP and LN.")
+        refuse(
+            node,
+            r.text,
+            "POWER is exact for exponents 1, 2, 3 and 0.5 only.",
+            "Multiply, or use EXP and LN.",
+            code="power-exponent",
+        )
     return found
 
 
@@ -144,6 +165,8 @@ def _cast(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
             r.text,
             f"Nothing is cast to {name[:30]}{' with a size' if name in _TYPES else ''} here.",
             "Cast to BIGINT, DOUBLE, VARCHAR, BOOLEAN, DATE or TIMESTAMP; for decimals write ROUND(x, 2).",
+            code="cast-type",
+            type=name[:30],
         )
     only(to, r.text, "this")
     if type(node.this) is exp.Literal and node.this.is_string and _TYPES[name] in (Kind.DATE, Kind.TIMESTAMP):
@@ -281,6 +304,7 @@ def interval(node: exp.Expr, text: str) -> tuple[int, int, int]:
             text,
             "Only whole days, weeks, months, quarters or years may be added to a date, and hours to a timestamp.",
             "Write INTERVAL 30 DAY, INTERVAL 1 MONTH, or INTERVAL 12 HOUR.",
+            code="interval-parts",
         )
     if unit in _MONTHS:
         return int(size) * _MONTHS[unit], 0, 0
@@ -302,7 +326,14 @@ def shifted(date: ex.Expr, node: exp.Expr, text: str, sign: int = 1) -> ex.Expr:
 @reads(exp.DateAdd, exp.DateSub, says="this expression")
 def _added(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
     if type(node.expression) is not exp.Interval:
-        refuse(node, r.text, f"{word(node, r.text)} adds an interval here.", "Write date + INTERVAL 1 MONTH.")
+        refuse(
+            node,
+            r.text,
+            f"{word(node, r.text)} adds an interval here.",
+            "Write date + INTERVAL 1 MONTH.",
+            code="interval-added",
+            word=word(node, r.text),
+        )
     sign = -1 if type(node) is exp.DateSub else 1
     return shifted(_date(r, node.this, depth), node.expression, r.text, sign)
 

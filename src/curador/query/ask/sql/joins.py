@@ -25,7 +25,11 @@ def joined(left: Relation, right: Relation, node: exp.Expr, text: str, tables: M
     side, kind = str(node.args.get("side") or "").upper(), str(node.args.get("kind") or "").upper()
     if side == "FULL":
         refuse(
-            node, text, "A FULL JOIN has rows of either table alone.", "Use LEFT JOIN, or UNION ALL of the two tables."
+            node,
+            text,
+            "A FULL JOIN has rows of either table alone.",
+            "Use LEFT JOIN, or UNION ALL of the two tables.",
+            code="full-join",
         )
     if (side, kind) not in _SIDES or str(node.args.get("method") or "").upper() not in ("", "NATURAL"):
         refuse(
@@ -106,6 +110,7 @@ def _beside(
             text,
             "A query with one row per unit is joined by the unit's id, and by nothing else.",
             "Write ON id = id, where each is the unit; compare the rest in WHERE.",
+            code="join-by-unit-alone",
         )
     (own, id), shown = pairs[0], theirs
     where = left.where
@@ -128,6 +133,7 @@ def _turned(
             text,
             "A RIGHT JOIN of a public table would keep rows that belong to nobody.",
             "Use JOIN, or LEFT JOIN with the private table first.",
+            code="right-join-public",
         )
     if side == "LEFT":
         refuse(
@@ -136,6 +142,7 @@ def _turned(
             "A query with several rows per unit is not joined by LEFT JOIN: nothing says how many of them one brings.",
             "GROUP BY the unit's id alone in it, for one row per unit; or LEFT JOIN the table itself, and filter it in "
             "what is measured: SUM(CASE WHEN … THEN … END).",
+            code="several-rows-left-join",
         )
     if not _is_table(left) or (left.table == right.table and right.source is None):
         refuse(
@@ -143,6 +150,7 @@ def _turned(
             text,
             "A query with several rows per unit is joined only to a table as it is, and by JOIN.",
             "GROUP BY the unit's id in it, for one row per unit; or write FROM (query) JOIN table, and filter outside.",
+            code="several-rows-join",
         )
     if tables[left.table].public:
         refuse(
@@ -192,7 +200,13 @@ def _shared(left: Relation, right: Relation, node: exp.Expr, text: str) -> list[
     named = [exp.to_identifier(n, quoted=True) for n in theirs]
     found: list[exp.Expr] = [n for n in named if left.has(exp.Column(this=n))]
     if not found:
-        refuse(node, text, "A NATURAL JOIN finds no column of one name in both.", "Write JOIN table ON a = b.")
+        refuse(
+            node,
+            text,
+            "A NATURAL JOIN finds no column of one name in both.",
+            "Write JOIN table ON a = b.",
+            code="natural-join",
+        )
     return found
 
 
@@ -239,5 +253,12 @@ def _pairs(left: Relation, right: Relation, node: exp.Expr, text: str) -> Iterat
 
 def _names(a: ex.Expr, b: ex.Expr, node: exp.Expr, text: str) -> tuple[ex.Name, ex.Name]:
     if not isinstance(a, ex.Name) or not isinstance(b, ex.Name):
-        refuse(node, text, f"A join is on {a}, which is computed.", "Join on columns as they are.")
+        refuse(
+            node,
+            text,
+            f"A join is on {a}, which is computed.",
+            "Join on columns as they are.",
+            code="join-computed",
+            column=a,
+        )
     return a, b

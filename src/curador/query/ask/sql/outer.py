@@ -47,7 +47,9 @@ def with_selects(node: exp.Expr | None, text: str) -> Selects:
         alias = cte.args["alias"].this
         name = name_of(alias, text)
         if matching(found, alias):
-            refuse(cte, text, f"WITH names {name[:40]!r} twice.", "Use another name.")
+            refuse(
+                cte, text, f"WITH names {name[:40]!r} twice.", "Use another name.", code="with-twice", name=name[:40]
+            )
         found[name] = cte.this
     return found
 
@@ -128,7 +130,7 @@ def projected(inner: Question, tree: exp.Expr, text: str) -> Question:
     only(tree, text, "with_", "expressions", "from_", "where", "order", "limit", "offset", "group", "having", "joins")
     for part in ("group", "having", "joins"):
         if tree.args.get(part):
-            refuse(tree, text, f"{part.upper()} stands over answers.", _INSTEAD)
+            refuse(tree, text, f"{part.upper()} stands over answers.", _INSTEAD, code="over-answers", word=part.upper())
     source = tree.args["from_"]
     only(source, text, "this")
     only(source.this, text, "this", "alias")
@@ -172,7 +174,15 @@ class _Outer:
         groups = [g.name for g in self.inner.group_by]
         found = matching(groups, node.this) if self.answers.here(node) else []
         if not found:
-            refuse(node, self.text, f"{node.name[:40]!r} is not a group.", f"Use one of {', '.join(groups)}.")
+            refuse(
+                node,
+                self.text,
+                f"{node.name[:40]!r} is not a group.",
+                f"Use one of {', '.join(groups)}.",
+                code="not-a-group",
+                column=node.name[:40],
+                known=", ".join(groups),
+            )
         return ex.Name(found[0])
 
     def question(self) -> Question:
@@ -183,12 +193,30 @@ class _Outer:
             d.name for d in self.inner.derived if windows(d.expr)
         }
         if (self.inner.limit is not None or self.inner.offset) and (after or looks):
-            refuse(self.tree, self.text, "The inner query is cut by LIMIT, and then sorted or filtered.", _ONCE)
+            refuse(
+                self.tree,
+                self.text,
+                "The inner query is cut by LIMIT, and then sorted or filtered.",
+                _ONCE,
+                code="cut-then-sorted",
+            )
         if "having" in after and any(windows(d.expr) for d in self.inner.derived):
-            refuse(self.tree, self.text, "WHERE stands over a window: it would leave out what was added up.", _ONCE)
+            refuse(
+                self.tree,
+                self.text,
+                "WHERE stands over a window: it would leave out what was added up.",
+                _ONCE,
+                code="where-over-window",
+            )
         wanted = tuple(name for name in shown if name not in grouped)
         if not wanted:
-            refuse(self.tree, self.text, "This would show groups and no answers.", "Select an answer, too.")
+            refuse(
+                self.tree,
+                self.text,
+                "This would show groups and no answers.",
+                "Select an answer, too.",
+                code="no-answers-shown",
+            )
         return replace(self.inner, derived=tuple(self.answers.derived), shown=wanted, **after)
 
     def _items(self, node: exp.Expr) -> list[str]:
@@ -198,7 +226,13 @@ class _Outer:
             return list(self.inner.outputs)
         what = self.answers.read(inner)
         if not names(what) and not windows(what):
-            refuse(inner, self.text, "A constant is not an answer.", "Select columns of the inner query.")
+            refuse(
+                inner,
+                self.text,
+                "A constant is not an answer.",
+                "Select columns of the inner query.",
+                code="constant-answer",
+            )
         if isinstance(what, ex.Name) and alias in (None, what.column):
             return [what.column]
         name = alias or self.answers.unused("computed")

@@ -59,6 +59,8 @@ class UnitReader:
                     self.relation.text,
                     f"{node.name[:40]!r} may differ between the rows of one unit.",
                     "Aggregate it, or add it to the inner GROUP BY.",
+                    code="differs-within-unit",
+                    column=node.name[:40],
                 )
             return found
 
@@ -79,7 +81,14 @@ class UnitReader:
             only(node, text, "this")
             return OfUnit("count", operand=ex.Case(((rows.read(node.this), ex.Literal(1)),)))
         if type(node) is not exp.Count:
-            refuse(node, text, f"{word(node)} is not known of one unit's rows.", "Use COUNT, SUM, MIN, MAX or AVG.")
+            refuse(
+                node,
+                text,
+                f"{word(node)} is not known of one unit's rows.",
+                "Use COUNT, SUM, MIN, MAX or AVG.",
+                code="not-of-one-unit",
+                word=word(node),
+            )
         only(node, text, "this", "big_int")
         inside = node.this
         if inside is None or type(inside) is exp.Star:
@@ -126,12 +135,15 @@ def per_unit(
                 text,
                 f"A query over the public table {relation.table!r} is not read as a table.",
                 f"Join {relation.table} itself, and aggregate outside; or group it in its file beforehand.",
+                code="public-query",
+                table=relation.table,
             )
         refuse(
             group,
             text,
             "An inner query groups rows of several units: one row would stand for many.",
             "Aggregate in the outer query." if id is None else f"Add {id} to its GROUP BY: one row per {id}.",
+            code="groups-several-units",
         )
     by = {e for e in found if not is_unit(e, relation.rows, tables)}
     reader = UnitReader(relation, tables, tuple(sorted(by, key=ex.order)))

@@ -17,7 +17,8 @@ from sqlglot import exp
 
 from curador.errors import CuradorError, QuestionRefused
 from curador.query.aggregates.base import Aggregate
-from curador.query.ask.question import MOST_SETS, Derived, Group, Order, Output, Question
+from curador.query.ask.question import Derived, Group, Order, Output, Question
+from curador.query.ask.sets import MOST_SETS
 from curador.query.ask.sql.aggregates import aggregate_of, default_name
 from curador.query.ask.sql.answers import Answers, after_noise, aggregates_rows
 from curador.query.ask.sql.expressions import Reader, is_aggregate, number, parse_expression
@@ -75,12 +76,14 @@ def refuse_listing(text: str, tables: Mapping[str, Table]) -> None:
             f"Tables: {shown}.",
             fix="Ask about one with SELECT; describe() shows all declarations.",
             code="declarations",
+            facts={"shown": shown},
         )
     columns = ", ".join(f"{n} {_declared(c)}" for n, c in tables[found].columns.items())
     raise QuestionRefused(
         f"{found}: {columns}.",
         fix="Ask about them with SELECT; describe() shows all declarations.",
         code="declarations",
+        facts={"shown": f"{found}: {columns}"},
     )
 
 
@@ -109,14 +112,27 @@ def _question(tree: exp.Select, text: str, tables: Mapping[str, Table]) -> Quest
         used.add(below.name)
         here, seen = below.select, below.named
         if here.args.get("with_"):
-            refuse(here.args["with_"], text, "WITH stands inside a query.", "Write it first, before SELECT.")
+            refuse(
+                here.args["with_"],
+                text,
+                "WITH stands inside a query.",
+                "Write it first, before SELECT.",
+                code="with-inside",
+            )
     only(here, text, "with_", "expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset")
     if listed is not None:
         answers = {
             n for n, select in named.items() if gives_answers(select, named) and not per_unit(select, ids, named)
         }
         if answers - used:
-            refuse(listed, text, f"WITH names {min(answers - used)!r}, which is not read.", "Leave it out.")
+            refuse(
+                listed,
+                text,
+                f"WITH names {min(answers - used)!r}, which is not read.",
+                "Leave it out.",
+                code="with-unread",
+                name=min(answers - used),
+            )
         listed = listed.copy()
         listed.set("expressions", [cte for cte in listed.expressions if cte.alias not in used])
     relation = relation_of(here, text, tables, with_relations(listed, text, tables))
@@ -218,13 +234,20 @@ class _Select:
         nodes = list(group.expressions)
         for node in (*(group.args.get("rollup") or []), *(group.args.get("cube") or [])):  # GROUP BY a, b WITH ROLLUP
             if node.expressions or len(nodes) < len(group.expressions):
-                refuse(group, self.text, "WITH stands behind another.", "Write ROLLUP(a, b) or CUBE(a, b).")
+                refuse(
+                    group,
+                    self.text,
+                    "WITH stands behind another.",
+                    "Write ROLLUP(a, b) or CUBE(a, b).",
+                    code="with-behind",
+                )
             nodes = [type(node)(expressions=group.expressions)]
         sets: list[_Set] = [()]
         for node in nodes:
             found = self._sets(node, items, rows)
             if len(sets) * len(found) > MOST_SETS:
-                refuse(group, self.text, f"There are more than {MOST_SETS} grouping sets.", "Split it.")
+                what = f"There are more than {MOST_SETS} grouping sets."
+                refuse(group, self.text, what, "Split it.", code="too-many-sets", most=MOST_SETS)
             sets = [(*one, *more) for one in sets for more in found]
         if any(len(set(one)) < len(one) for one in sets) or len(set(map(frozenset, sets))) < len(sets):
             refuse(group, self.text, "A group is listed twice.", "List it once.", code="group-twice")
@@ -248,7 +271,8 @@ class _Select:
             return [one for found in each for one in found]
         parts = [self._set(n, items, rows) for n in node.expressions]
         if len(parts) > (MOST_SETS - 1 if type(node) is exp.Rollup else MOST_SETS.bit_length()):
-            refuse(node, self.text, f"There are more than {MOST_SETS} grouping sets.", "Split it.")
+            what = f"There are more than {MOST_SETS} grouping sets."
+            refuse(node, self.text, what, "Split it.", code="too-many-sets", most=MOST_SETS)
         if type(node) is exp.Rollup:
             kept = [parts[:n] for n in range(len(parts), -1, -1)]
         else:
@@ -275,7 +299,14 @@ class _Select:
             return rows.read(node)
         what = self._row_value(named[0], node)
         if isinstance(node, exp.Column) and self.relation.has(node) and rows.read(node) != what:
-            refuse(node, self.text, f"{node.name!r} is a column and another column's alias.", "Rename the alias.")
+            refuse(
+                node,
+                self.text,
+                f"{node.name!r} is a column and another column's alias.",
+                "Rename the alias.",
+                code="alias-of-another",
+                column=node.name,
+            )
         return what
 
     def _item(self, node: exp.Expr, items: list[_Item]) -> _Item:
@@ -316,7 +347,12 @@ class _Select:
             )
         name = chosen[0].alias or chosen[0].column if chosen else self._written_name(group)
         if name is None:
-            raise QuestionRefused(f"The group {group} has no name.", fix="Select it with AS name.")
+            raise QuestionRefused(
+                f"The group {group} has no name.",
+                fix="Select it with AS name.",
+                code="group-unnamed",
+                facts={"group": str(group)},
+            )
         return name
 
     def _written_name(self, group: ex.Expr) -> str | None:
@@ -358,6 +394,8 @@ class _Select:
                 self.text,
                 f"{item.meaning} is neither grouped by nor measured.",
                 "Add it to GROUP BY, or measure it.",
+                code="neither-grouped",
+                column=str(item.meaning),
             )
         return found
 

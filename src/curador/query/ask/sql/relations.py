@@ -36,7 +36,9 @@ def with_relations(node: exp.Expr | None, text: str, tables: Mapping[str, Table]
         only(cte.args["alias"], text, "this")
         name = name_of(cte.args["alias"].this, text)
         if matching(found, cte.args["alias"].this):
-            refuse(cte, text, f"WITH names {name[:40]!r} twice.", "Use another name.")
+            refuse(
+                cte, text, f"WITH names {name[:40]!r} twice.", "Use another name.", code="with-twice", name=name[:40]
+            )
         found[name] = _rows(cte.this, text, tables, found)
         size += sum(e.size for columns in found[name].columns.values() for e in columns.values())
         _refuse_large(size, cte, text)
@@ -147,14 +149,21 @@ def _rows(
         refuse(node, text)
     for part in ("order", "limit", "distinct"):
         if node.args.get(part):
-            refuse(node, text, f"An inner query has {part.upper()}: one row would stand for many.", _INNER)
+            refuse(
+                node,
+                text,
+                f"An inner query has {part.upper()}: one row would stand for many.",
+                _INNER,
+                code="inner-part",
+                word=part.upper(),
+            )
     only(node, text, "expressions", "from_", "joins", "where", "group", "having")
     relation = relation_of(node, text, tables, named)
     if node.args.get("group"):
         reader, found, having = per_unit(node, relation, tables, names)
         return Relation(text, relation.table, {"": found}, (), having, source=reader.source, among=relation.among)
     if node.args.get("having"):
-        refuse(node, text, "An inner query has HAVING without GROUP BY.", _INNER)
+        refuse(node, text, "An inner query has HAVING without GROUP BY.", _INNER, code="inner-having")
     rows = relation.reader()
     columns: dict[str, ex.Expr] = {}
     taken: dict[str, str] = {}
@@ -173,7 +182,14 @@ def _rows(
 
 def _refuse_large(size: int, node: exp.Expr, text: str) -> None:
     if size > MOST_INNER_PARTS:
-        refuse(node, text, f"The columns of inner queries have more than {MOST_INNER_PARTS} parts.", "Select fewer.")
+        refuse(
+            node,
+            text,
+            f"The columns of inner queries have more than {MOST_INNER_PARTS} parts.",
+            "Select fewer.",
+            code="inner-too-large",
+            most=MOST_INNER_PARTS,
+        )
 
 
 _INNER = "Inner queries may compute columns and filter, or GROUP BY the unit's id; aggregate in the outer one."
@@ -234,6 +250,7 @@ def _among(relation: Relation, node: exp.Expr, tables: Mapping[str, Table], name
             text,
             "IN (SELECT …) looks at other units' rows unless both sides are the unit's id.",
             "Write id IN (SELECT id FROM …), or join a public table.",
+            code="in-other-units",
         )
     return InUnits("in", rows=found.rows)
 
@@ -256,7 +273,11 @@ def _selected(
         inner, alias = named_item(node, rows.text)
         if is_aggregate(inner):
             refuse(
-                inner, rows.text, "An inner query aggregates without GROUP BY: one row would stand for many.", _INNER
+                inner,
+                rows.text,
+                "An inner query aggregates without GROUP BY: one row would stand for many.",
+                _INNER,
+                code="inner-aggregates",
             )
         if type(inner) is exp.Star:
             only(inner, rows.text)

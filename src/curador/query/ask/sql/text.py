@@ -18,7 +18,18 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from curador.errors import QuestionRefused
 from curador.query.ask.sql.parser.dialect import QuestionDialect
-from curador.query.ask.sql.parser.reasons import CLAUSES, CODES, INSTEAD, PARTS, REASONS, WHY, WORDS
+from curador.query.ask.sql.parser.reasons import (
+    CLAUSES,
+    CODES,
+    INSTEAD,
+    INSTEAD_CODES,
+    PART_CODES,
+    PARTS,
+    REASONS,
+    SIGNS,
+    WHY,
+    WORDS,
+)
 from curador.query.language.expressions import DEEPEST
 from curador.query.tables.names import LONGEST_NAME
 
@@ -105,11 +116,26 @@ def _tokens(text: str) -> list[Token]:
     for token in tokens:
         depth += (token.token_type in _OPENING) - (token.token_type in _CLOSING)
         if depth > DEEPEST:
-            raise QuestionRefused(f"Brackets are more than {DEEPEST} deep.", fix="Simplify the question.")
+            raise QuestionRefused(
+                f"Brackets are more than {DEEPEST} deep.",
+                fix="Simplify the question.",
+                code="question-too-deep",
+                facts={"most": DEEPEST},
+            )
         if token.token_type is TokenType.IDENTIFIER and len(token.text) > LONGEST_NAME:  # the parser reads them again
-            raise QuestionRefused(f"A name has more than {LONGEST_NAME} characters.", fix="Fix the name.")
+            raise QuestionRefused(
+                f"A name has more than {LONGEST_NAME} characters.",
+                fix="Fix the name.",
+                code="sql-name-too-long",
+                facts={"most": LONGEST_NAME},
+            )
     if len(tokens) > MOST_TOKENS:
-        raise QuestionRefused(f"The text has more than {MOST_TOKENS} words.", fix="Ask for less at once.")
+        raise QuestionRefused(
+            f"The text has more than {MOST_TOKENS} words.",
+            fix="Ask for less at once.",
+            code="sql-too-many-words",
+            facts={"most": MOST_TOKENS},
+        )
     for before, after in zip([None, *tokens], [*tokens, None], strict=True):
         _refuse_gap(before, after)
     return tokens
@@ -118,16 +144,20 @@ def _tokens(text: str) -> list[Token]:
 def _refuse_gap(before: Token | None, after: Token | None) -> None:
     """Refuse what the parser passes over in silence: nothing where something must stand, or a text after a text."""
     last, kind = before and before.token_type, after and after.token_type
-    at = after or before
+    at, after_what = after or before, before.text[:20].upper() if before else ""
     if at is None:
         return
     if last is kind is TokenType.STRING:
-        what, fix = "A text follows a text.", "Join them by ||, or write '' for a quote inside a text."
+        code, what = "sql-text-after-text", "A text follows a text."
+        fix = "Join them by ||, or write '' for a quote inside a text."
     elif (kind is TokenType.COMMA and last in _STARTING) or (kind in _ENDING and last in _INTRODUCING):
-        what, fix = f"Something is missing after {before.text[:20].upper() if before else 'the beginning'}.", GRAMMAR
+        code, what = "sql-missing-after", f"Something is missing after {after_what or 'the beginning'}."
+        fix = GRAMMAR
     else:
         return
-    raise QuestionRefused(f"Line {at.line}, column {max(1, at.col - len(at.text) + 1)}: {what}", fix=fix)
+    line, column = at.line, max(1, at.col - len(at.text) + 1)
+    facts = {"at": (line, column), "word": after_what}
+    raise QuestionRefused(f"Line {line}, column {column}: {what}", fix=fix, code=code, facts=facts)
 
 
 _Kinds = tuple[TokenType | None, ...]
@@ -236,7 +266,7 @@ def spot(node: exp.Expr, text: str) -> tuple[int, ...]:
 
 
 def refuse(
-    node: exp.Expr, text: str, what: str | None = None, fix: str | None = None, code: str = "", **facts: str
+    node: exp.Expr, text: str, what: str | None = None, fix: str | None = None, code: str = "", **facts: object
 ) -> NoReturn:
     """Refuse a part of a question by its name, with the reason if it is a common one."""
     if isinstance(node, exp.IgnoreNulls):  # the parser's word around ANY_VALUE
@@ -246,8 +276,10 @@ def refuse(
     reason = REASONS.get(type(node), (f"{called} is not in the grammar.", instead))
     if what is None:
         ending = next((end for end in CODES if reason[0].endswith(end)), "")
-        code = CODES[ending] if ending else "sql-not-in-grammar"
-        facts |= {"word": reason[0].removesuffix(ending) if ending else called, "instead": INSTEAD.get(called, "")}
+        code = CODES[ending] if ending else INSTEAD_CODES.get(called, "sql-not-in-grammar")
+        code = "sql-instead" if code == "sql-not-in-grammar" and called in INSTEAD else code
+        named = reason[0].removesuffix(ending) if ending else called
+        facts |= {"word": SIGNS.get(type(node), named), "instead": INSTEAD.get(called, "")}
     found = {**facts, "at": spot(node, text)}
     raise QuestionRefused(place(node, text) + (what or reason[0]), fix=fix or reason[1], code=code, facts=found)
 
@@ -273,7 +305,7 @@ def only(node: exp.Expr, text: str, *known: str) -> None:
         if value and name not in known:
             clause = CLAUSES.get(name) or name.strip("_").upper().replace("_", " ")
             why = WHY.get(name, "is not in the grammar here")
-            code = "sql-clause" if clause.isupper() and name not in WHY else ""
+            code = PART_CODES.get(name, "sql-clause")
             refuse(node, text, f"{clause} {why}.", PARTS.get(name, GRAMMAR), code, word=clause)
 
 
@@ -314,5 +346,12 @@ def number(node: exp.Expr, text: str) -> Fraction:
     if type(node) is exp.Literal and not node.is_string:
         if re.fullmatch(r"(\d{1,40}\.?\d{0,40}|\.\d{1,40})([eE][+-]?\d{1,2})?", node.name, re.ASCII):
             return Fraction(node.name)
-        refuse(node, text, f"{node.name[:40]} is not a number we read.", "Write fewer digits.")
+        refuse(
+            node,
+            text,
+            f"{node.name[:40]} is not a number we read.",
+            "Write fewer digits.",
+            code="sql-long-number",
+            given=node.name[:40],
+        )
     refuse(node, text, "A number is expected here.", "Write a number.", code="sql-number")

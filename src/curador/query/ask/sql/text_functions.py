@@ -35,7 +35,7 @@ def _substring(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
     start, length = (node.args.get(name) for name in ("start", "length"))
     more = () if length is None else (whole(length, r.text),)
     if more and more[0] < 0:
-        refuse(node, r.text, "A length below zero.", "Write a length from 0 on.")
+        refuse(node, r.text, "A length below zero.", "Write a length from 0 on.", code="length-below-zero")
     return TextFunction("substring", r.read(node.this, depth), (whole(start, r.text, 1), *more))
 
 
@@ -72,7 +72,13 @@ def _concat(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
 def _like(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
     pattern = constant_text(node.expression, node, r.text)
     if ESCAPE in pattern:
-        refuse(node, r.text, r"Engines read \ in a pattern differently.", "Say which character escapes: ESCAPE '$'.")
+        refuse(
+            node,
+            r.text,
+            r"Engines read \ in a pattern differently.",
+            "Say which character escapes: ESCAPE '$'.",
+            code="backslash-pattern",
+        )
     return _matched(r, node, pattern, depth)
 
 
@@ -85,7 +91,13 @@ def _matched(r: Reader, node: exp.Expr, pattern: str, depth: int) -> ex.Expr:
 def _escaped(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
     inner, escape = node.this, constant_text(node.expression, node, r.text)
     if type(inner) not in (exp.Like, exp.ILike) or len(escape) != 1:
-        refuse(node, r.text, "ESCAPE is one character after LIKE.", "Write LIKE '10$%%' ESCAPE '$'.")
+        refuse(
+            node,
+            r.text,
+            "ESCAPE is one character after LIKE.",
+            "Write LIKE '10$%%' ESCAPE '$'.",
+            code="escape-character",
+        )
     only(inner, r.text, "this", "expression", "negate")
     pattern, taken = "", False
     for c in constant_text(inner.expression, inner, r.text):
@@ -118,6 +130,8 @@ def _named_affix(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
             r.text,
             f"{word(node, r.text)} has the wrong number of arguments.",
             "Write STARTS_WITH(column, 'text').",
+            code="sql-arguments",
+            word=word(node, r.text),
         )
     before, after = ("", "%") if node.name.upper() == "PREFIX" else ("%", "")
     x, part = node.expressions

@@ -47,11 +47,16 @@ class Root(RowFunction, tag="sqrt"):
     def typed(self, types: Sequence[Type]) -> Type:
         (t,) = types
         if not t.kind.numeric:
-            raise self.refuse_kind(self.operand, t, "a number")
+            raise self.refuse_kind(self.operand, t, "needs-number")
         ends = t.grid_bounds
         assert ends is not None
         if ends[1] < 0:
-            raise QuestionRefused(f"{shortened(self)} is NULL whatever happens.", fix="Leave it out.")
+            raise QuestionRefused(
+                f"{shortened(self)} is NULL whatever happens.",
+                fix="Leave it out.",
+                code="always-null",
+                facts={"expression": shortened(self)},
+            )
         low, high = max(0, ends[0]), ends[1]
         for bits in range(max(QUOTIENT_BITS, (t.bits + 1) // 2), (t.bits + 1) // 2 - 1, -1):
             shift = 2 * bits - t.bits
@@ -104,7 +109,7 @@ class TabledCurve(Tabled, tag="curve"):
     def typed(self, types: Sequence[Type]) -> Type:
         (t,) = types
         if not t.kind.numeric:
-            raise self.refuse_kind(self.operand, t, "a number")
+            raise self.refuse_kind(self.operand, t, "needs-number")
         return self.tabled(t, Kind.REAL)
 
     def untabled(self) -> QuestionRefused:
@@ -113,6 +118,8 @@ class TabledCurve(Tabled, tag="curve"):
             f"{shortened(self)}: engines round logarithms and exponentials differently, so each value is worked out "
             f"beforehand, for at most {MOST_KEYS} whole numbers, and {inner} has more.",
             fix=f"Make it whole, within narrow bounds: {self.name.upper()}(ROUND({inner})).",
+            code="curve-untabled",
+            facts={"expression": shortened(self), "function": self.name.upper(), "operand": inner, "most": MOST_KEYS},
         )
 
     def value(self, key: Key) -> Found:
@@ -144,5 +151,7 @@ def _floor(x: Decimal, exact: bool) -> Fraction:
     scaled = _PRECISE.multiply(x, Decimal(2**QUOTIENT_BITS))
     low, high = (math.floor(_PRECISE.add(scaled, doubt)) for doubt in (-_DOUBT, _DOUBT))
     if low != high:
-        raise QuestionRefused("A logarithm is too near to a point of its grid.", fix="Leave this value out.")
+        raise QuestionRefused(
+            "A logarithm is too near to a point of its grid.", fix="Leave this value out.", code="logarithm-value"
+        )
     return Fraction(low, 2**QUOTIENT_BITS)

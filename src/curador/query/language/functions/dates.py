@@ -55,12 +55,18 @@ def ends_of(e: Expr, operand: Expr, t: Type) -> tuple[date, date]:
     """The first and the last date of an operand, or the refusal of one that is no date of the years 1 to 9999."""
     if t.kind is not Kind.DATE:
         raise QuestionRefused(
-            f"{shortened(e)} needs a date, and {shortened(operand)} is of type {t.kind}.", fix="Use a date column."
+            f"{shortened(e)} needs a date, and {shortened(operand)} is of type {t.kind}.",
+            fix="Use a date column.",
+            code="needs-date",
+            facts={"expression": shortened(e), "operand": shortened(operand), "type": str(t.kind)},
         )
     low, high = t.bounds or (Fraction(FIRST_DAY - 1), Fraction(LAST_DAY + 1))
     if not FIRST_DAY <= low <= high <= LAST_DAY:
         raise QuestionRefused(
-            f"{shortened(operand)} could leave the years 1 to 9999.", fix="Declare bounds for the dates it is made of."
+            f"{shortened(operand)} could leave the years 1 to 9999.",
+            fix="Declare bounds for the dates it is made of.",
+            code="years-range",
+            facts={"expression": shortened(operand)},
         )
     return day_of(math.floor(low)), day_of(math.floor(high))
 
@@ -125,7 +131,10 @@ class DateTrunc(_Monotone, tag="date-trunc"):
     def __post_init__(self) -> None:
         if self.unit not in TRUNCATIONS:
             raise InvalidParameter(
-                f"Dates are not truncated to a {self.unit!r:.20}.", fix=f"Use one of {', '.join(TRUNCATIONS)}."
+                f"Dates are not truncated to a {self.unit!r:.20}.",
+                fix=f"Use one of {', '.join(TRUNCATIONS)}.",
+                code="sql-date-part",
+                facts={"word": str(self.unit)[:20], "known": ", ".join(TRUNCATIONS)},
             )
         super().__post_init__()
 
@@ -188,7 +197,12 @@ class AddMonths(_Monotone, tag="add-months"):
 
     def __post_init__(self) -> None:
         if type(self.months) is not int or abs(self.months) > MOST_MONTHS:
-            raise QuestionRefused(f"{self.months} months are too many.", fix=f"Add at most {MOST_MONTHS}.")
+            raise QuestionRefused(
+                f"{self.months} months are too many.",
+                fix=f"Add at most {MOST_MONTHS}.",
+                code="interval-too-long",
+                facts={"most": MOST_MONTHS},
+            )
         super().__post_init__()
 
     def written(self, parts: Sequence[str]) -> str:
@@ -232,11 +246,16 @@ class MakeDate(RowFunction, tag="make-date"):
     def typed(self, types: Sequence[Type]) -> Type:
         for operand, t in zip(self.parts, types, strict=True):
             if t.kind is not Kind.INTEGER:
-                raise self.refuse_kind(operand, t, "a whole number")
+                raise self.refuse_kind(operand, t, "needs-whole-number")
         low = max(1, -math.inf if types[0].lower is None else types[0].lower)
         high = min(9999, math.inf if types[0].upper is None else types[0].upper)
         if low > high:
-            raise QuestionRefused(f"{shortened(self)} is no date of the years 1 to 9999.", fix="Use such years.")
+            raise QuestionRefused(
+                f"{shortened(self)} is no date of the years 1 to 9999.",
+                fix="Use such years.",
+                code="years-range",
+                facts={"expression": shortened(self)},
+            )
         first, last = days(date(int(low), 1, 1)), days(date(int(high), 12, 31))
         return Type(Kind.DATE, Fraction(first), Fraction(last), nullable=True)
 
@@ -283,12 +302,22 @@ class DateText(Tabled, tag="strftime"):
 
     def __post_init__(self) -> None:
         if not isinstance(self.format, str) or len(self.format) > 100:
-            raise QuestionRefused("A format is a text of at most 100 characters.", fix="Shorten it.")
+            raise QuestionRefused(
+                "A format is a text of at most 100 characters.",
+                fix="Shorten it.",
+                code="date-format",
+                facts={"known": " ".join(_DIRECTIVES)},
+            )
         pieces = _pieces(self.format)
         unknown = [p for p in pieces if p.startswith("%") and p not in _DIRECTIVES]
         if unknown or self.part is None:
             what = f"{unknown[0]!r} is not read" if unknown else "Nothing of a date decides it"
-            raise QuestionRefused(f"The format {self.format!r}: {what}.", fix=f"Use {' '.join(_DIRECTIVES)}.")
+            raise QuestionRefused(
+                f"The format {self.format!r}: {what}.",
+                fix=f"Use {' '.join(_DIRECTIVES)}.",
+                code="date-format",
+                facts={"known": " ".join(_DIRECTIVES)},
+            )
         super().__post_init__()
 
     @property
@@ -327,6 +356,8 @@ class DateText(Tabled, tag="strftime"):
         return QuestionRefused(
             f"{shortened(self)} has more than {MOST_KEYS} texts.",
             fix=f"Declare narrower bounds for the dates, or group by DATE_TRUNC('month', {shortened(self.operand)}).",
+            code="too-many-texts",
+            facts={"expression": shortened(self), "most": MOST_KEYS},
         )
 
 

@@ -39,10 +39,17 @@ def ends_of(e: Expr, operand: Expr, t: Type) -> tuple[int, int]:
         raise QuestionRefused(
             f"{shortened(e)} needs a timestamp, and {shortened(operand)} is of type {t.kind}.",
             fix="Declare the column as a timestamp.",
+            code="needs-timestamp",
+            facts={"expression": shortened(e), "operand": shortened(operand), "type": str(t.kind)},
         )
     assert t.bounds is not None
     if not FIRST_SECOND <= t.bounds[0] <= t.bounds[1] <= LAST_SECOND:
-        raise QuestionRefused(f"{shortened(operand)} could leave the years 1 to 9999.", fix="Declare bounds for it.")
+        raise QuestionRefused(
+            f"{shortened(operand)} could leave the years 1 to 9999.",
+            fix="Declare bounds for it.",
+            code="years-range",
+            facts={"expression": shortened(operand)},
+        )
     return int(t.bounds[0]), int(t.bounds[1])
 
 
@@ -81,7 +88,12 @@ class AddSeconds(RowFunction, tag="add-seconds"):
 
     def __post_init__(self) -> None:
         if type(self.seconds) is not int or abs(self.seconds) > FARTHEST:
-            raise QuestionRefused(f"{self.seconds} seconds are too many.", fix=f"Add at most {FARTHEST}.")
+            raise QuestionRefused(
+                f"{self.seconds} seconds are too many.",
+                fix=f"Add at most {FARTHEST}.",
+                code="interval-too-long",
+                facts={"most": FARTHEST},
+            )
         super().__post_init__()
 
     def written(self, parts: Sequence[str]) -> str:
@@ -132,7 +144,9 @@ class MomentText(Tabled, tag="moment-text"):
 
     def __post_init__(self) -> None:
         if not isinstance(self.format, str) or "%H" not in self.format:
-            raise QuestionRefused("A format of a timestamp has %H.", fix="Write '%Y-%m-%d %H:00', or '%H'.")
+            raise QuestionRefused(
+                "A format of a timestamp has %H.", fix="Write '%Y-%m-%d %H:00', or '%H'.", code="moment-format"
+            )
         self._days()
         super().__post_init__()
 
@@ -163,4 +177,6 @@ class MomentText(Tabled, tag="moment-text"):
         return QuestionRefused(
             f"{shortened(self)} has more than {MOST_KEYS} texts.",
             fix="Declare narrower bounds for the timestamps, or group by HOUR and by the date.",
+            code="too-many-texts",
+            facts={"expression": shortened(self), "most": MOST_KEYS},
         )

@@ -38,11 +38,18 @@ class RowFunction(Expr):
         """The type of the result, or a refusal."""
         raise NotImplementedError
 
-    def refuse_kind(self, operand: Expr, t: Type, wanted: str) -> QuestionRefused:
+    def refuse_kind(self, operand: Expr, t: Type, code: str) -> QuestionRefused:
         """The refusal of an operand of the wrong type."""
+        wanted = _WANTED[code]
         return QuestionRefused(
-            f"{shortened(self)} needs {wanted}, and {shortened(operand)} is of type {t.kind}.", fix=f"Use {wanted}."
+            f"{shortened(self)} needs {wanted}, and {shortened(operand)} is of type {t.kind}.",
+            fix=f"Use {wanted}.",
+            code=code,
+            facts={"expression": shortened(self), "operand": shortened(operand), "type": str(t.kind)},
         )
+
+
+_WANTED = {"needs-number": "a number", "needs-whole-number": "a whole number", "needs-text": "a text"}
 
 
 def too_wide(e: Expr) -> QuestionRefused:
@@ -50,6 +57,8 @@ def too_wide(e: Expr) -> QuestionRefused:
     return QuestionRefused(
         f"{shortened(e)} could leave 62 bits on its grid.",
         fix="Narrow the bounds of its columns, or declare a coarser step for the real ones.",
+        code="too-wide",
+        facts={"expression": shortened(e)},
     )
 
 
@@ -91,7 +100,10 @@ class Rounded(RowFunction, tag="round"):
             raise InvalidParameter(f"No rounding is called {self.way!r}.", fix=f"Use one of {', '.join(ROUNDINGS)}.")
         if type(self.digits) is not int or abs(self.digits) > MOST_DIGITS:
             raise QuestionRefused(
-                f"{self.way.upper()} to {self.digits} digits.", fix=f"Use -{MOST_DIGITS} to {MOST_DIGITS} digits."
+                f"{self.way.upper()} to {self.digits} digits.",
+                fix=f"Use -{MOST_DIGITS} to {MOST_DIGITS} digits.",
+                code="round-digits",
+                facts={"most": MOST_DIGITS},
             )
         super().__post_init__()
 
@@ -105,7 +117,7 @@ class Rounded(RowFunction, tag="round"):
     def typed(self, types: Sequence[Type]) -> Type:
         (t,) = types
         if not t.kind.numeric:
-            raise self.refuse_kind(self.operand, t, "a number")
+            raise self.refuse_kind(self.operand, t, "needs-number")
         if t.kind is Kind.INTEGER and self.digits >= 0:
             return t
         bits = self.bits(t)
@@ -154,7 +166,7 @@ class Sign(RowFunction, tag="sign"):
     def typed(self, types: Sequence[Type]) -> Type:
         (t,) = types
         if not t.kind.numeric:
-            raise self.refuse_kind(self.operand, t, "a number")
+            raise self.refuse_kind(self.operand, t, "needs-number")
         low = -1 if t.lower is None else _sign(t.lower)
         high = 1 if t.upper is None else _sign(t.upper)
         return Type(Kind.INTEGER, Fraction(low), Fraction(high), nullable=t.nullable)
@@ -191,6 +203,8 @@ class Tabled(RowFunction):
             f"{shortened(self)} is worked out beforehand for each public value, and those of "
             f"{shortened(self.operand)} are not listed, or more than {MOST_KEYS}.",
             fix=f"Declare keys for the column, or bounds that leave at most {MOST_KEYS} values.",
+            code="values-unlisted",
+            facts={"expression": shortened(self), "operand": shortened(self.operand), "most": MOST_KEYS},
         )
 
     def tabled(self, t: Type, kind: Kind) -> Type:
@@ -198,7 +212,12 @@ class Tabled(RowFunction):
         table = self.table(t)
         found = list(dict.fromkeys(value for value in table.values() if value is not None))
         if not found:
-            raise QuestionRefused(f"{shortened(self)} is NULL whatever happens.", fix="Leave it out.")
+            raise QuestionRefused(
+                f"{shortened(self)} is NULL whatever happens.",
+                fix="Leave it out.",
+                code="always-null",
+                facts={"expression": shortened(self)},
+            )
         # A column with declared keys may hold others, which have no value here.
         nullable = t.nullable or t.keys is not None or None in table.values()
         if kind in (Kind.BOOLEAN, Kind.TEXT):
@@ -273,6 +292,8 @@ class Cast(Tabled, tag="cast"):
         raise QuestionRefused(
             f"{shortened(self)}: a value of type {t.kind} is no {wanted}.",
             fix="For days write DATEDIFF('day', from, to); for a date MAKE_DATE(year, month, day).",
+            code="cast-value",
+            facts={"expression": shortened(self), "type": str(t.kind)},
         )
 
     def untabled(self) -> QuestionRefused:
@@ -280,6 +301,8 @@ class Cast(Tabled, tag="cast"):
             f"{shortened(self)}: texts are cast beforehand, one public value at a time, and those of "
             f"{shortened(self.operand)} are not listed, or more than {MOST_KEYS}.",
             fix="Declare the column with the type you need, and what does not fit is NULL; or declare keys for it.",
+            code="values-unlisted",
+            facts={"expression": shortened(self), "operand": shortened(self.operand), "most": MOST_KEYS},
         )
 
     def value(self, key: Key) -> Found:

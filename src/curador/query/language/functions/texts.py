@@ -30,13 +30,15 @@ class _OfText(Tabled):
 
     def _require_text(self, t: Type) -> None:
         if t.kind is not Kind.TEXT:
-            raise self.refuse_kind(self.operand, t, "a text")
+            raise self.refuse_kind(self.operand, t, "needs-text")
 
     def untabled(self) -> QuestionRefused:
         return QuestionRefused(
             f"{shortened(self)}: engines fold, cut and order texts differently, so this is worked out beforehand for "
             f"each public key, and {shortened(self.operand)} has none, or more than {MOST_KEYS}.",
             fix=_UNLISTED,
+            code="values-unlisted",
+            facts={"expression": shortened(self), "operand": shortened(self.operand), "most": MOST_KEYS},
         )
 
 
@@ -91,14 +93,19 @@ class TextFunction(_OfText, tag="text-function"):
         if self.name not in _TEXTS or any(isinstance(x, bool) or not isinstance(x, str | int) for x in arguments):
             raise InvalidParameter(f"No function of text is called {self.name!r:.40}.", fix=", ".join(_TEXTS))
         if any(isinstance(x, int) and abs(x) > 10**6 for x in arguments):
-            raise QuestionRefused("A place in a text is beyond a million.", fix="Write smaller numbers.")
+            raise QuestionRefused(
+                "A place in a text is beyond a million.", fix="Write smaller numbers.", code="number-too-large"
+            )
         set_fields(self, arguments=arguments)
         super().__post_init__()
         try:
             self.value("abc")
         except TypeError:
             raise QuestionRefused(
-                f"{self.name.upper()} has other arguments.", fix="See docs/reference/sql.md."
+                f"{self.name.upper()} has other arguments.",
+                fix="See docs/reference/sql.md.",
+                code="sql-arguments",
+                facts={"word": self.name.upper()},
             ) from None
 
     def written(self, parts: Sequence[str]) -> str:
@@ -129,7 +136,7 @@ class Concat(RowFunction, tag="concat"):
         for e in self.operands:
             flat += e.operands if isinstance(e, Concat) else [e]
         if len(flat) < 2:
-            raise QuestionRefused("|| joins two texts or more.", fix="Give it two.")
+            raise QuestionRefused("|| joins two texts or more.", fix="Give it two.", code="join-two-texts")
         set_fields(self, operands=tuple(flat))
         super().__post_init__()
 
@@ -143,11 +150,15 @@ class Concat(RowFunction, tag="concat"):
                 raise QuestionRefused(
                     f"{shortened(self)} joins texts, and {shortened(operand)} is of type {t.kind}.",
                     fix=f"Write CAST({shortened(operand)} AS VARCHAR).",
+                    code="joined-text-type",
+                    facts={"expression": shortened(self), "operand": shortened(operand), "type": str(t.kind)},
                 )
             if t.keys is None:
                 raise QuestionRefused(
                     f"{shortened(self)} could become longer than an engine holds: {shortened(operand)} has no keys.",
                     fix="Declare keys for the column, or group by the two columns instead.",
+                    code="joined-text-long",
+                    facts={"expression": shortened(self), "operand": shortened(operand)},
                 )
             lists.append(t.keys)
         few = prod(map(len, lists)) <= MOST_KEYS
@@ -267,7 +278,7 @@ def _tokens(pattern: str) -> _Tokens:
         elif not (c == "%" and found and found[-1] == ("%", True)):  # %% is %
             found.append((c, True))
     if escaped:
-        raise QuestionRefused("A pattern ends with its escape character.", fix="Write it twice.")
+        raise QuestionRefused("A pattern ends with its escape character.", fix="Write it twice.", code="escape-at-end")
     return found
 
 

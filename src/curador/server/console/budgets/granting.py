@@ -107,7 +107,7 @@ def refuse_past(day: str) -> None:
 def _refuse_names(curator: Curator, name: str, group: str) -> None:
     """Refuse a table's name for an analyst, the sign-in name of somebody else, and a group that is none."""
     if name in curator.tables or name == POPULATION:
-        raise _wrong("name", "A table has this name.", "Choose another name.", "name-of-table")
+        raise _wrong("name", "A table has this name.", "Choose another name.", "name-of-table", name=name)
     if signs_in(curator.ledger, normal(name)) is not None:
         raise _wrong("name", "Somebody else signs in by this name.", "Choose another name.", "name-of-login")
     if group and curator.scopes.named(group) not in curator.ledger:

@@ -2,6 +2,7 @@
 
 Reading order:
 
+* sent — a form with a file in it, read as it comes
 * typed — numbers, dates and lists as people write them
 * written — where the rows are, and how a CSV file is written
 * declared — unit, limits and columns, from a form to a section of the study file

@@ -110,4 +110,6 @@ def is_fit(found: object) -> Release:
     """A release of such a check; any other one is refused."""
     if isinstance(found, Release) and found.question and "quality" in found.question:
         return found
-    raise InvalidParameter("This release is no check of a table.", fix="Look at it among the releases.")
+    raise InvalidParameter(
+        "This release is no check of a table.", fix="Look at it among the releases.", code="not-a-check"
+    )

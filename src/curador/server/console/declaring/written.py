@@ -189,4 +189,4 @@ def _mistake(error: InvalidParameter) -> Mistyped:
         return Mistyped("header-like-values" if error.facts["place"] else "csv-header", place=error.facts["place"])
     if error.code in _PLACES:
         return Mistyped(error.code, **error.facts)
-    return Mistyped("source-refused", what=error.what, fix=error.fix)
+    return Mistyped("source-refused", refusal=error)

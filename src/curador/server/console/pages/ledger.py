@@ -22,7 +22,7 @@ from curador.server.console.genuine import page_router
 from curador.server.console.navigation import routers
 from curador.server.console.pages.analysts import names
 from curador.server.console.visit import HEADERS, Visit, Visiting
-from curador.server.gate.problems import status_of
+from curador.server.gate.problems import kept, status_of
 from curador.server.gate.refusals import not_found
 from curador.server.routes import jobs, ledgers
 from curador.server.service import Overseer
@@ -199,7 +199,7 @@ async def verified(job: jobs.JobId, visit: Visiting, caller: Overseer) -> Respon
 def _failure(found: Mapping[str, Any] | None) -> CuradorError | None:
     """The refusal with which a job ended, from the document that is kept of it."""
     said = None if found is None else found["error"]
-    return None if said is None else CuradorError(said["detail"], fix=said["fix"], cost=said["cost"], code=said["code"])
+    return None if said is None else kept(said)
 
 
 @router.get("/ledger/export", response_class=Response)

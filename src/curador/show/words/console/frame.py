@@ -258,6 +258,10 @@ TEXTS = {
         "The server cannot write Parquet. Take CSV or JSON.",
         "El servidor no puede escribir Parquet. Use CSV o JSON.",
     ),
+    "error-unavailable": (
+        "What keeps the charges or the reports is not available now. Try again later; if it stays so, tell the curator. A charge that was already written stays spent.",
+        "Lo que guarda los cargos o los informes no está disponible ahora. Inténtelo más tarde; si sigue así, avise al curador. Un cargo ya escrito queda gastado.",
+    ),
     "error-server-failed": (
         "The server could not do this. Look at what you have spent before you pay again: what was charged stays charged.",
         "El servidor no pudo hacerlo. Mire lo que ha gastado antes de pagar otra vez: lo cobrado queda cobrado.",

@@ -152,14 +152,14 @@ TEXTS = {
     "response-share": ("True share of yes", "Proporción verdadera de sí"),
     "response-says": (
         "A report is true with a chance of {truth}, so ε is {epsilon}. {said} reported yes; the estimate is {estimate} ± {error}, and {real} is true.",
-        "Un reporte es verdadero con probabilidad {truth}, así que ε es {epsilon}. El {said} reportó sí; la estimación es {estimate} ± {error}, y lo verdadero es {real}.",
+        "Un informe es verdadero con probabilidad {truth}, así que ε es {epsilon}. El {said} informó sí; la estimación es {estimate} ± {error}, y lo verdadero es {real}.",
     ),
     "response-chart": (
         "Reports lie near one half; the estimate undoes it. Its interval holds about 95 times of 100.",
-        "Los reportes se acercan a un medio; la estimación lo deshace. Su intervalo acierta cerca de 95 veces de 100.",
+        "Los informes se acercan a un medio; la estimación lo deshace. Su intervalo acierta cerca de 95 veces de 100.",
     ),
     "response-true": ("true share", "proporción verdadera"),
-    "response-said": ("reported", "reportada"),
+    "response-said": ("reported", "informada"),
     "response-estimate": ("estimated", "estimada"),
     "response-question": (
         "With two fair coins γ is 1/2. What is ε, and how many more people are needed for half the error?",
@@ -167,7 +167,7 @@ TEXTS = {
     ),
     "response-answer": (
         "ε = ln 3, about 1.1: a report is true with a chance of 3/4. Four times as many people: the error falls with the root of their number.",
-        "ε = ln 3, cerca de 1.1: un reporte es verdadero con probabilidad 3/4. Cuatro veces más personas: el error cae con la raíz de su número.",
+        "ε = ln 3, cerca de 1.1: un informe es verdadero con probabilidad 3/4. Cuatro veces más personas: el error cae con la raíz de su número.",
     ),
     # -- composition
     "composing-title": ("Composition", "Composición"),

@@ -29,7 +29,9 @@ class BoundedParser(DuckDBParser):
     def _advance(self, times: int = 1) -> None:
         self.dialect.settings["steps"] -= 1
         if self.dialect.settings["steps"] < 0:
-            raise QuestionRefused("The text takes too long to read as SQL.", fix="Simplify the question.")
+            raise QuestionRefused(
+                "The text takes too long to read as SQL.", fix="Simplify the question.", code="sql-takes-long"
+            )
         super()._advance(times)
 
     def validate_expression(self, expression: E, args: list[Any] | None = None) -> E:
@@ -63,7 +65,10 @@ def _with_all(made: E, args: list[Any]) -> E:
         held -= 1  # the base of LOG2 and LOG10 is not written
     if held < len(args):
         raise QuestionRefused(
-            f"A function has {len(args)} arguments, and takes {held} here.", fix="Leave the others out."
+            f"A function has {len(args)} arguments, and takes {held} here.",
+            fix="Leave the others out.",
+            code="sql-too-many-arguments",
+            facts={"n": len(args), "most": held},
         )
     return made
 

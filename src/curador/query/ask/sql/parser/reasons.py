@@ -17,6 +17,8 @@ _TWICE = (" would count rows twice or by what other rows hold.", "Ask two questi
 _SHOWS = (" would show rows.", "Use COUNT, SUM, AVG, MEDIAN, QUANTILE or GROUP BY.")
 _SPREAD = (" has no private estimate here.", "VARIANCE and STDDEV say how values spread, QUANTILE where they lie.")
 _ONE_ROW = (" could be decided by one row.", "Use COUNT_IF(condition), or AVG(condition) for the share.")
+_COUNTED = (" is counted, and nothing else: COUNT(DISTINCT x).", "Leave DISTINCT out, or count.")
+_UNFILLED = (" has no value here.", "Write the value into the text.")
 _CLOCK = (" changes from one time to the next.", "Write the value, such as DATE '2020-01-31'.")
 
 CODES = {
@@ -28,6 +30,8 @@ CODES = {
     _SPREAD[0]: "sql-no-estimate",
     _ONE_ROW[0]: "sql-one-row",
     _CLOCK[0]: "sql-clock",
+    _COUNTED[0]: "sql-distinct",
+    _UNFILLED[0]: "sql-placeholder",
 }
 """The code of each reason, by how it ends."""
 
@@ -47,14 +51,14 @@ REASONS: dict[type[exp.Expr], tuple[str, str]] = {
         (_ROWS[0], "Ask for its number first, and write that; or what each person has: JOIN (… GROUP BY id)."),
         **{"A query here": exp.Select, "A subquery here": exp.Subquery},
     ),
-    exp.Distinct: ("DISTINCT is counted, and nothing else: COUNT(DISTINCT x).", "Leave DISTINCT out, or count."),
+    **_because(_COUNTED, DISTINCT=exp.Distinct),
     **_because(_TWICE, UNION=exp.Union, INTERSECT=exp.Intersect, EXCEPT=exp.Except),
     **_because(_SHOWS, ARRAY_AGG=exp.ArrayAgg, STRING_AGG=exp.GroupConcat, ANY_VALUE=exp.AnyValue, FIRST=exp.First),
     **_because(_SHOWS, ARG_MAX=exp.ArgMax, ARG_MIN=exp.ArgMin, **{"*": exp.Star}),
     **_because(_CLOCK, CURRENT_DATE=exp.CurrentDate, NOW=exp.CurrentTimestamp, RANDOM=exp.Rand),
     **_because(_SPREAD, KURTOSIS=exp.Kurtosis, SKEWNESS=exp.Skewness),
     **_because(_ONE_ROW, BOOL_OR=exp.LogicalOr, BOOL_AND=exp.LogicalAnd),
-    exp.Placeholder: ("A placeholder has no value here.", "Write the value into the text."),
+    **_because(_UNFILLED, **{"A placeholder": exp.Placeholder}),
 }
 
 CLAUSES = {
@@ -88,6 +92,25 @@ CLAUSES = {
     "options": "An option",
 }
 """What people write where the parser has its own name for a part."""
+
+PART_CODES = {
+    "query": "sql-query-in-list",
+    "db": "sql-schema",
+    "catalog": "sql-schema",
+    "zone": "sql-time-zone",
+    "columns": "sql-column-list",
+    "decimals": "sql-more-arguments",
+    "expressions": "sql-more-arguments",
+    "expression": "sql-more-arguments",
+    "joins": "sql-join-here",
+    "limit_options": "sql-limit-part",
+    "distinct": "sql-select-distinct",
+    "sample": "sql-sample",
+    "match": "sql-part",
+    "kind": "sql-part",
+    "options": "sql-part",
+}
+"""The codes of parts that SQL has no word for, or that are refused for a reason of their own."""
 
 WHY = {"distinct": "would show which values occur", "sample": "would ask about chance rows"}
 """Why a part is refused, where there is more to say than that it is."""
@@ -146,6 +169,21 @@ WORDS: dict[type[exp.Expr], str] = {
 }
 """The words of what the parser calls otherwise."""
 
+SIGNS: dict[type[exp.Expr], str] = {
+    exp.Select: "SELECT",
+    exp.Subquery: "SELECT",
+    exp.RegexpLike: "~",
+    exp.Array: "[…]",
+    exp.Tuple: "(…)",
+    exp.Dot: "a.b",
+    exp.Parameter: "$",
+    exp.SessionParameter: "@",
+    exp.Command: "…",
+    exp.Table: "FROM",
+    exp.RawString: "$$",
+}
+"""What stands for a part that has no word, where a refusal is told in another language."""
+
 INSTEAD = {
     **dict.fromkeys(("TO_CHAR", "DATE_FORMAT", "FORMAT_DATE"), "STRFTIME(date, '%Y-%m')"),
     **dict.fromkeys(("AGE", "MONTHS_BETWEEN", "TIMESTAMPDIFF"), "DATEDIFF('month', from, to)"),
@@ -155,3 +193,9 @@ INSTEAD = {
     **dict.fromkeys(("&", "|", "XOR", "<<", ">>", "~"), "// and % with powers of two"),
 }
 """What to write instead of words that other dialects have."""
+
+INSTEAD_CODES = {
+    **dict.fromkeys(("GETDATE", "SYSDATE", "TODAY"), "sql-clock"),
+    **dict.fromkeys(("&", "|", "XOR", "<<", ">>", "~"), "sql-bits"),
+}
+"""The codes of those whose replacement is said in words."""

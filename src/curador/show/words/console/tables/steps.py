@@ -3,9 +3,14 @@
 TEXTS = {
     "new-upload": ("Bring a file from this computer", "Traer un archivo de este equipo"),
     "new-no-script": (
-        "Your browser runs no scripts, so a file cannot be sent from here. Let whoever runs the server copy it below the study's folder, and write its path in the field below; everything else works without scripts.",
-        "Su navegador no ejecuta scripts, así que desde aquí no se puede enviar un archivo. Pida a quien administra el servidor que lo copie debajo de la carpeta del estudio y escriba su ruta en el campo de abajo; todo lo demás funciona sin scripts.",
+        "Your browser runs no scripts: send a newer file on the page for a new table, and write its path in the field below.",
+        "Su navegador no ejecuta scripts: envíe un archivo más nuevo en la página de una tabla nueva y escriba su ruta en el campo de abajo.",
     ),
+    "new-upload-plain": (
+        "CSV, CSV.GZ or Parquet, up to {most}. It goes to the study's folder, where only the server reads it; nothing of it is read before you go on.",
+        "CSV, CSV.GZ o Parquet, de hasta {most}. Va a la carpeta del estudio, donde solo lo lee el servidor; no se lee nada de él antes de que usted siga.",
+    ),
+    "new-upload-send": ("Send the file", "Enviar el archivo"),
     "new-upload-hint": (
         "CSV, CSV.GZ or Parquet, up to {most}. It is sent as soon as you choose it, to the study's folder, where only the server reads it; nothing of it is read before you go on.",
         "CSV, CSV.GZ o Parquet, de hasta {most}. Se envía en cuanto lo elige, a la carpeta del estudio, donde solo lo lee el servidor; no se lee nada de él antes de que usted siga.",

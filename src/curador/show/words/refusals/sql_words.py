@@ -1,0 +1,147 @@
+"""SQL: words, functions, and the text as a whole."""
+
+ES: dict[str, tuple[str, str]] = {
+    "sql-not-in-grammar": (
+        "{word} no está entre lo que se puede escribir.",
+        "Escriba SELECT con COUNT(*), SUM, AVG, MEDIAN, MIN, MAX o STDDEV, FROM una tabla y, si hace falta, WHERE o GROUP BY.",
+    ),
+    "sql-instead": ("{word} no está entre lo que se puede escribir.", "Escriba {instead}."),
+    "sql-bits": ("{word} no está entre lo que se puede escribir.", "Use // y % con potencias de dos."),
+    "sql-clause": (
+        "{word} no se puede escribir aquí.",
+        "Una pregunta tiene SELECT, FROM, WHERE, GROUP BY, HAVING, ORDER BY y LIMIT, en este orden.",
+    ),
+    "sql-part": ("Una parte de esto no se puede escribir aquí.", "Déjela fuera."),
+    "sql-schema": (
+        "Delante del nombre de una tabla no va un esquema ni una base de datos.",
+        "Use el nombre que la tabla tiene en el estudio.",
+    ),
+    "sql-time-zone": ("Aquí no se escribe una zona horaria.", "Déjela fuera: los momentos están en UTC."),
+    "sql-column-list": ("Aquí no se escribe una lista de nombres de columnas.", "Dé los nombres con AS en SELECT."),
+    "sql-more-arguments": ("Aquí sobra un argumento.", "Déjelo fuera."),
+    "sql-join-here": ("Aquí no va una unión de tablas.", "Una las tablas en el FROM de la pregunta."),
+    "sql-limit-part": ("LIMIT lleva solo un número.", "Escriba LIMIT con un número."),
+    "sql-select-distinct": (
+        "DISTINCT mostraría qué valores hay.",
+        "Escriba SELECT columna, COUNT(*) … GROUP BY columna: los grupos se eligen de forma privada.",
+    ),
+    "sql-sample": (
+        "Una muestra preguntaría por filas al azar.",
+        "Déjela fuera: aquí una muestra no da más privacidad.",
+    ),
+    "sql-pattern": (
+        "{word}: los motores comparan estos patrones de modos distintos, y algunos no terminan.",
+        "Use LIKE, = e IN, o declare una columna en los datos.",
+    ),
+    "sql-not-exact": (
+        "{word} no puede dar el mismo número en todos los motores.",
+        "Use + - * / // % ABS ROUND, o declare una columna en los datos.",
+    ),
+    "sql-other-rows": (
+        "{word} mira otras filas, así que una persona podría mover muchas respuestas.",
+        "Pida agregados; agrupe con GROUP BY por lo que necesite.",
+    ),
+    "sql-rows-twice": (
+        "{word} contaría filas dos veces o según lo que hay en otras.",
+        "Haga dos preguntas, o use OR y CASE.",
+    ),
+    "sql-no-estimate": (
+        "{word} no tiene aquí una estimación privada.",
+        "VARIANCE y STDDEV dicen cuánto se dispersan los valores; QUANTILE, dónde están.",
+    ),
+    "sql-one-row": (
+        "{word} podría decidirse por una sola fila.",
+        "Use COUNT_IF(condición), o AVG(condición) para la proporción.",
+    ),
+    "sql-clock": ("{word} cambia de una vez a otra.", "Escriba el valor, como DATE '2020-01-31'."),
+    "sql-arguments": (
+        "{word} no tiene el número correcto de argumentos.",
+        "Mire cómo se escribe en la referencia de SQL.",
+    ),
+    "sql-too-many-arguments": ("Una función tiene {n} argumentos, y aquí lleva {most}.", "Deje fuera los demás."),
+    "sql-distinct": ("DISTINCT solo sirve para contar: COUNT(DISTINCT x).", "Deje DISTINCT fuera, o cuente."),
+    "sql-placeholder": ("Un parámetro no tiene valor aquí.", "Escriba el valor en el texto."),
+    "no-such-function": (
+        "Aquí no hay una función {word}.",
+        "Use COUNT, SUM, AVG, MEDIAN, QUANTILE, MIN, MAX o STDDEV.",
+    ),
+    "sql-distinct-one": ("DISTINCT cuenta una sola columna.", "Cuente una columna a la vez."),
+    "sql-which-quantile": ("No se dice qué cuantil.", "Escriba QUANTILE(columna, 0.9)."),
+    "sql-comparisons": ("Hay una comparación al lado de otra.", "Ponga una entre paréntesis, o únalas con AND."),
+    "sql-query-in-list": ("Hay una consulta donde hace falta una lista de valores.", "Enumere los valores."),
+    "sql-in-constants": ("IN enumera algo que no es una constante.", "Enumere constantes, o una condiciones con OR."),
+    "sql-is": ("IS solo compara con NULL, TRUE y FALSE.", "Escriba IS NULL, o = para un valor."),
+    "sql-whole-number": ("Aquí se espera un número entero.", "Escriba un número entero."),
+    "sql-number": ("Aquí se espera un número.", "Escriba un número."),
+    "sql-column": ("Aquí se espera una columna.", "Escriba el nombre de una columna."),
+    "sql-name": ("Aquí se espera un nombre.", "Escriba un nombre."),
+    "sql-date-part": ("No hay una parte de fecha llamada {word}.", "Use una de {known}."),
+    "sql-too-long": ("Una pregunta es un texto de a lo sumo {most} caracteres.", "Escriba una más corta."),
+    "several-statements": ("El texto tiene {n} instrucciones.", "Haga una pregunta a la vez."),
+    "declarations": ("Aquí hay: {shown}.", "Pregunte con SELECT; la página de tablas muestra todo lo declarado."),
+    "explain-asked": ("EXPLAIN no es una pregunta.", "El precio y el error se muestran aquí, sin pagar."),
+    "sql-text-after-text": (
+        "Un texto sigue a otro texto.",
+        "Únalos con ||, o escriba '' para una comilla dentro de un texto.",
+    ),
+    "sql-missing-after": (
+        "Falta algo aquí después de {word}.",
+        "Escriba lo que falta, o quite la coma o la palabra que sobra.",
+    ),
+    "value-missing": ("Falta un valor.", "Escriba una columna, un número o un texto entre comillas simples."),
+    "sql-takes-long": ("El texto es demasiado enredado para leerlo como SQL.", "Simplifique la pregunta."),
+    "sql-too-many-words": ("El texto tiene más de {most} palabras.", "Pida menos a la vez."),
+    "sql-name-too-long": ("Un nombre tiene más de {most} caracteres.", "Corrija el nombre."),
+    "sql-long-number": ("{given} no es un número que se lea aquí.", "Escriba menos cifras."),
+    "question-too-deep": ("Hay más de {most} niveles, uno dentro de otro.", "Simplifique la pregunta."),
+    "question-too-large": (
+        "Las expresiones tienen {n} partes, o demasiados niveles; lo más son {most} partes.",
+        "Divida la pregunta.",
+    ),
+    "number-too-large": (
+        "Un número es demasiado grande o tiene demasiados decimales.",
+        "Redondéelo, o escriba uno menor.",
+    ),
+    "constant-text": ("{word} lleva aquí un texto fijo.", "Escriba 'texto' entre comillas simples."),
+    "width-bucket": (
+        "WIDTH_BUCKET necesita de 1 a {most} tramos entre dos bordes que crecen.",
+        "Escriba WIDTH_BUCKET(x, 0, 100, 10).",
+    ),
+    "logarithm-base": ("Los logaritmos son de base 2, 10 o e.", "Escriba LOG2(x), LOG10(x) o LN(x)."),
+    "logarithm-value": ("El logaritmo de este valor no se puede redondear con certeza.", "Deje fuera este valor."),
+    "power-exponent": (
+        "POWER solo es exacto con los exponentes 1, 2, 3 y 0.5.",
+        "Multiplique, o use EXP y LN.",
+    ),
+    "cast-type": (
+        "Aquí nada se convierte a {type}.",
+        "Convierta a BIGINT, DOUBLE, VARCHAR, BOOLEAN, DATE o TIMESTAMP; para decimales escriba ROUND(x, 2).",
+    ),
+    "cast-value": (
+        "{expression}: un valor de tipo {type} no se puede convertir así.",
+        "Para días escriba DATEDIFF('day', desde, hasta); para una fecha, MAKE_DATE(año, mes, día).",
+    ),
+    "interval-parts": (
+        "A una fecha se suman días, semanas, meses, trimestres o años enteros; a un momento, también horas.",
+        "Escriba INTERVAL 30 DAY, INTERVAL 1 MONTH o INTERVAL 12 HOUR.",
+    ),
+    "interval-added": ("{word} suma aquí un intervalo.", "Escriba fecha + INTERVAL 1 MONTH."),
+    "interval-too-long": ("El intervalo es demasiado largo.", "Sume a lo sumo {most}."),
+    "date-format": ("Este formato de fecha no se puede usar.", "Use {known}, en a lo sumo 100 caracteres."),
+    "moment-format": ("El formato de un momento lleva %H.", "Escriba '%Y-%m-%d %H:00' o '%H'."),
+    "round-digits": ("ROUND y las funciones parecidas guardan a lo sumo {most} cifras.", "Escriba ROUND(x, 2)."),
+    "length-below-zero": ("Una longitud es menor que 0.", "Escriba una longitud desde 0."),
+    "backslash-pattern": (
+        "Los motores leen \\ en un patrón de modos distintos.",
+        "Diga qué carácter escapa: ESCAPE '$'.",
+    ),
+    "escape-character": ("ESCAPE es un solo carácter después de LIKE.", "Escriba LIKE '10$%%' ESCAPE '$'."),
+    "escape-at-end": ("Un patrón termina con su carácter de escape.", "Escríbalo dos veces."),
+    "in-values": ("IN necesita valores, y NULL no lo es.", "Enumere los valores; compruebe NULL con IS NULL."),
+    "bin-edges": (
+        "Los tramos necesitan de 2 a {most} bordes que crecen.",
+        "Enumere los bordes del más bajo al más alto.",
+    ),
+    "nothing-to-choose": ("{word} necesita algo entre lo que elegir.", "Dele un valor."),
+    "join-two-texts": ("|| une dos textos o más.", "Dele dos."),
+}
