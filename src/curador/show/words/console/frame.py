@@ -140,6 +140,14 @@ TEXTS = {
         "There is nothing at this address, or nothing that you may see. Look whether it is written right.",
         "No hay nada en esta dirección, o nada que usted pueda ver. Mire si está bien escrita.",
     ),
+    "error-not-recalled": (
+        "What charge {charge} bought is kept, but not how it was planned, so that it cannot be shown again. Asking the same in the same way is free while everything is declared as it was then; otherwise it is paid for again.",
+        "Lo que compró el cargo {charge} se conserva, pero no cómo se planificó, así que no se puede volver a mostrar. Preguntar lo mismo de la misma manera es gratis mientras todo esté declarado como entonces; si no, se paga de nuevo.",
+    ),
+    "error-not-shown": (
+        "What this link is for cannot be shown any more. Ask whoever gave it to you for its report.",
+        "Lo que abre este enlace ya no se puede mostrar. Pida su informe a quien se lo dio.",
+    ),
     "error-method": ("This address does not do that.", "Esta dirección no hace eso."),
     "error-too-many": (
         "There are too many requests. Wait a minute.",
