@@ -5,16 +5,15 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable
-from datetime import timedelta
 from pathlib import Path
 
 import uvicorn
 from fastapi import FastAPI
 
-from curador import Access, Curator, ErrorLog
+from curador import Curator, ErrorLog
 from curador.curator.study.file import read_study
 from curador.errors import InvalidParameter
-from curador.server.access.auth import give
+from curador.server.access.people import first_code
 from curador.server.app import job_records, make_app
 from curador.server.console.sign import START
 from curador.server.gate.heads import HeadsInTime
@@ -23,19 +22,11 @@ from curador.server.gate.settings import Settings
 STUDY, LOG, WORKERS = "CURADOR_SERVED_STUDY", "CURADOR_SERVED_LOG", "CURADOR_SERVED_WORKERS"
 """Where worker processes find what to open."""
 
-FIRST_DAY = timedelta(days=1)
-"""How long the link of the first start works."""
 
-
-def first_code(study: Path) -> str | None:
-    """A code that makes a curator, once: if none has a token or a password yet."""
+def _first_code(study: Path) -> str | None:
     curator = Curator(study)
     try:
-        now = curator.ledger.time()
-        lasting = (one for one in curator.ledger.accesses() if one.kind in ("token", "password"))
-        if any(one.role == "curator" and one.open_at(now) for one in lasting):
-            return None
-        return give(curator.ledger, Access("", "curator", label="first start", expires=now + FIRST_DAY, once=True))
+        return first_code(curator.ledger)
     finally:
         curator.close()
 
@@ -78,7 +69,7 @@ def serve(
     os.environ[STUDY], os.environ[WORKERS] = str(study.resolve()), str(workers)
     if log is not None:
         os.environ[LOG] = str(log.resolve())
-    code = first_code(study)
+    code = _first_code(study)
     ready(f"{'http' if certificate is None else 'https'}://{host}:{port}{'' if code is None else f'{START}#{code}'}")
     logging.getLogger("curador.server").setLevel(logging.INFO)
     uvicorn.run(

@@ -11,8 +11,9 @@ import pytest
 from playwright.sync_api import Browser
 
 from curador.errors import NotAllowed
-from curador.server.access.auth import digest
+from curador.server.access.auth import FIRST_START, digest, exchange
 from curador.server.access.passwords import change_password
+from curador.server.access.people import first_code, has_curator, issue
 from curador.server.access.sessions import LASTS, form_token
 from curador.server.gate.cookies import SESSION, VISIT
 from tests.server.console.browsing import WIDTHS, screen, session_of, visitor
@@ -69,6 +70,45 @@ def test_the_first_link_makes_a_curator(
         page.get_by_role("button", name=enter, exact=True).press("Enter")
         page.wait_for_url(f"**{HOME}")
         assert login in page.inner_text("header")
+
+
+def test_only_the_link_of_the_last_start_makes_the_curator_and_none_after(tmp_path: Path) -> None:
+    """A start that failed, or was forgotten, leaves a link in a terminal's history."""
+    with serving(write_study(tmp_path), tokens=False) as found:
+        ledger = found.curator.ledger
+        for one in ledger.accesses():
+            ledger.end_access(one.token)
+        assert not has_curator(ledger)
+        older, newer = first_code(ledger), first_code(ledger)
+        another = found.give("curator", label=FIRST_START, once=True)  # as of a start at the same time
+        assert older
+        assert newer
+        with visitor(found) as stranger:
+            assert start(stranger, older, "intruder").status_code == 403
+            assert start(stranger, newer, "marta").status_code == 303
+        with visitor(found) as stranger:
+            assert start(stranger, another, "intruder").status_code == 403
+            assert stranger.post("/v1/session", json={"code": another}).status_code == 401
+        assert has_curator(ledger)
+        assert first_code(ledger) is None
+        invited = found.give("curator", label="for the deputy", once=True)
+        with visitor(found) as stranger:
+            assert start(stranger, invited, "deputy").status_code == 303
+
+
+def test_a_curator_made_by_a_program_ends_the_links_of_starts(tmp_path: Path) -> None:
+    with serving(write_study(tmp_path), tokens=False) as found:
+        ledger = found.curator.ledger
+        for exchanged in (True, False):
+            for one in ledger.accesses():
+                if not one.ended:
+                    ledger.end_access(one.token)
+            code = first_code(ledger)
+            other = found.give("curator", label=FIRST_START, once=True)
+            assert code
+            assert exchange(ledger, code) if exchanged else issue(found.curator, "curator", None, "", None)
+            with pytest.raises(NotAllowed):
+                exchange(ledger, other)
 
 
 def test_language_and_theme_are_chosen_and_kept(browser: Browser, served: Served) -> None:
