@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import subprocess
@@ -59,6 +60,38 @@ def test_the_command_serves_and_its_first_code_makes_a_curator(tmp_path: Path) -
         finally:
             server.terminate()
         assert server.wait(60) in (0, -15)
+
+
+def test_a_study_is_begun_where_there_is_none(tmp_path: Path) -> None:
+    def told(*words: str) -> str:
+        done = subprocess.run([COMMAND, "serve", *words], cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 1
+        return done.stderr
+
+    assert "curador serve --new --epsilon 1" in " ".join(told().split())
+    assert "--epsilon" in told("--new")
+    assert "--new" in told("--epsilon", "1")
+    assert "epsilon" in told("--new", "--epsilon", "-1")
+    assert list(tmp_path.iterdir()) == []
+    port = _free_port()
+    with subprocess.Popen(
+        [COMMAND, "serve", "hospital", "--new", "--epsilon", "2", "--port", str(port), "--json"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as server:
+        try:
+            assert server.stdout is not None
+            said = json.loads("".join(server.stdout.readline() for _ in range(5)))
+            with httpx.Client(base_url=said["address"], transport=httpx.HTTPTransport(retries=12)) as client:
+                token = client.post("/v1/session", json={"code": said["code"]}).json()["token"]
+                own = {"Authorization": f"Bearer {token}"}
+                assert client.get("/v1/tables", headers=own).json() == {"tables": {}}
+        finally:
+            server.terminate()
+        assert server.wait(60) in (0, -15)
+    assert "epsilon = 2" in (tmp_path / "hospital" / "study.toml").read_text()
+    assert "Leave out --new" in told("hospital", "--new", "--epsilon", "3")
 
 
 def _free_port() -> int:

@@ -42,7 +42,10 @@ def tables_from(
     """
     tables = document.get("tables")
     if not isinstance(tables, Mapping) or not tables:
-        raise InvalidParameter(f"{where} declares no tables.", fix="Add a section [tables.NAME].")
+        raise InvalidParameter(
+            f"{where} declares no tables.",
+            fix="Add a section [tables.NAME]; or state a [budget] alone, and bring tables in the console.",
+        )
     distinct(map(str, tables), "tables")
     found: dict[str, Table] = {}
     for name, settings in tables.items():

@@ -140,6 +140,19 @@ TEXTS = {
         "There is nothing at this address, or nothing that you may see. Look whether it is written right.",
         "No hay nada en esta dirección, o nada que usted pueda ver. Mire si está bien escrita.",
     ),
+    "no-tables": (
+        "There is no table to ask about yet. The curator declares one first.",
+        "Aún no hay ninguna tabla sobre la que preguntar. Primero el curador declara una.",
+    ),
+    "no-tables-bring": (
+        "This study has no tables yet. Say where the first one is, whom it protects and what its columns may hold: step by step, and no row is read.",
+        "Este estudio aún no tiene tablas. Diga dónde está la primera, a quién protege y qué pueden contener sus columnas: paso a paso, y no se lee ninguna fila.",
+    ),
+    "bring-first": ("Bring your first table", "Traer su primera tabla"),
+    "error-no-tables-yet": (
+        "This study has no tables yet. The curator declares one first.",
+        "Este estudio aún no tiene tablas. Primero el curador declara una.",
+    ),
     "error-not-recalled": (
         "What charge {charge} bought is kept, but not how it was planned, so that it cannot be shown again. Asking the same in the same way is free while everything is declared as it was then; otherwise it is paid for again.",
         "Lo que compró el cargo {charge} se conserva, pero no cómo se planificó, así que no se puede volver a mostrar. Preguntar lo mismo de la misma manera es gratis mientras todo esté declarado como entonces; si no, se paga de nuevo.",
