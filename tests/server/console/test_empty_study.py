@@ -43,6 +43,9 @@ def test_every_page_is_there_and_leads_to_the_first_table(empty: Served) -> None
             found = client.get(f"/console/{page}")
             assert found.status_code == 200, page
             assert "/console/tables/new" not in found.text
+    with visitor(empty, "reader") as client:
+        for page in ("overview", "releases", "playground"):
+            assert client.get(f"/console/{page}").status_code == 200, page
 
 
 def test_what_needs_a_table_is_refused_and_nothing_is_opened(empty: Served) -> None:

@@ -90,7 +90,14 @@ async def overview(visit: Visiting, caller: Anyone) -> Response:
     if caller.role == "reader":
         public = await visit.serving.work(lambda: len(public_ids(curator)))
         return visit.page(
-            "overview.html", budgets=[], fits=None, analysts=None, public=public, next=NEXT["reader"], missing=[]
+            "overview.html",
+            budgets=[],
+            fits=None,
+            analysts=None,
+            public=public,
+            next=NEXT["reader"],
+            stated="",
+            missing=[],
         )
     return await visit.serving.work(lambda: _made(visit, caller, curator))
 
