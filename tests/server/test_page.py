@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -83,7 +84,7 @@ def test_a_study_is_begun_where_there_is_none(tmp_path: Path) -> None:
         try:
             assert server.stdout is not None
             said = json.loads("".join(server.stdout.readline() for _ in range(5)))
-            with httpx.Client(base_url=said["address"], transport=httpx.HTTPTransport(retries=12)) as client:
+            with httpx.Client(base_url=said["address"], timeout=60) as client:
                 token = client.post("/v1/session", json={"code": said["code"]}).json()["token"]
                 own = {"Authorization": f"Bearer {token}"}
                 assert client.get("/v1/tables", headers=own).json() == {"tables": {}}
@@ -94,9 +95,34 @@ def test_a_study_is_begun_where_there_is_none(tmp_path: Path) -> None:
     assert "Leave out --new" in told("hospital", "--new", "--epsilon", "3")
 
 
-def _free_port() -> int:
-    import socket
+def test_a_port_that_is_taken_is_refused_before_anything_is_said(tmp_path: Path) -> None:
+    study = write_study(tmp_path)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = subprocess.run(
+            [COMMAND, "serve", str(study), "--port", str(port)], capture_output=True, text=True, check=False
+        )
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert f"Port {port} of 127.0.0.1 is taken" in " ".join(done.stderr.split())
+    assert "Errno" not in done.stderr
+    assert not (tmp_path / "study.ledger").exists()  # nor was a link made
 
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_whoever_comes_as_soon_as_the_address_is_said_is_answered(tmp_path: Path, workers: str) -> None:
+    command = [str(COMMAND), "serve", str(write_study(tmp_path)), "--port", str(_free_port()), "--workers", workers]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stdout is not None
+            address = server.stdout.readline().split()[2].rstrip(".")
+            assert httpx.get(f"{address}/health", timeout=120).status_code == 200  # once: it waits, and is not refused
+        finally:
+            server.terminate()
+        assert server.wait(60) in (0, -15)
+
+
+def _free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         return int(listening.getsockname()[1])
 

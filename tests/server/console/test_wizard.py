@@ -114,7 +114,9 @@ def test_only_fields_that_a_type_has_are_shown_and_enter_goes_on(browser: Browse
 
 def test_without_a_script_a_table_is_declared_too(browser: Browser, bringing: Served) -> None:
     context = browser.new_context(java_script_enabled=False)
-    context.add_cookies([{"name": SESSION, "value": session_of(bringing, "curator"), "url": bringing.url}])
+    context.add_cookies(
+        [{"name": bringing.cookie(SESSION), "value": session_of(bringing, "curator"), "url": bringing.url}]
+    )
     page = context.new_page()
     page.goto(bringing.url + NEW)
     page.fill("#source", "stays.csv")
@@ -322,7 +324,9 @@ def test_without_a_script_the_page_says_how_a_file_is_brought(
     browser: Browser, bringing: Served, scripts: bool, said: bool
 ) -> None:
     context = browser.new_context(java_script_enabled=scripts, locale="en-GB")
-    context.add_cookies([{"name": SESSION, "value": session_of(bringing, "curator"), "url": bringing.url}])
+    context.add_cookies(
+        [{"name": bringing.cookie(SESSION), "value": session_of(bringing, "curator"), "url": bringing.url}]
+    )
     page = context.new_page()
     page.goto(f"{bringing.url}{NEW}")
     assert page.locator("noscript .means").is_visible() == said

@@ -140,6 +140,14 @@ TEXTS = {
         "There is nothing at this address, or nothing that you may see. Look whether it is written right.",
         "No hay nada en esta dirección, o nada que usted pueda ver. Mire si está bien escrita.",
     ),
+    "sign-in-nobody": (
+        "There is no curator here yet. Open the link that the terminal shows where the server was started; started again, it shows a new one.",
+        "Aquí aún no hay curador. Abra el enlace que muestra la terminal donde se inició el servidor; si se inicia de nuevo, muestra otro.",
+    ),
+    "only-here": (
+        "This address opens on this computer only, since the server listens on {host}. How others reach it: serve-a-study, in the documentation (--host with a certificate, or a proxy that has one).",
+        "Esta dirección solo abre en este equipo, porque el servidor escucha en {host}. Cómo llegan otros: serve-a-study, en la documentación (--host con un certificado, o un proxy que lo tenga).",
+    ),
     "no-tables": (
         "There is no table to ask about yet. The curator declares one first.",
         "Aún no hay ninguna tabla sobre la que preguntar. Primero el curador declara una.",
