@@ -159,7 +159,7 @@ def test_what_was_stated_about_a_file_is_drafted_and_read(invoke: Invoke) -> Non
 def test_on_a_terminal_init_asks_for_the_header(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     Path("people.csv").write_text("age,sex\n1,F\n")
-    monkeypatch.setattr("curador.cli.studies._asks_back", lambda: True)
+    monkeypatch.setattr("curador.cli.studies.asks_back", lambda: True)
     refused = CliRunner().invoke(app, ["init", "people.csv"], input="n\n")
     assert isinstance(refused.exception, InvalidParameter)
     assert "needs names" in refused.exception.what

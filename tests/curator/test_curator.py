@@ -21,6 +21,7 @@ from curador.accounting.rules.profiles import pure_epsilon
 from curador.curator.budgets import POPULATION
 from curador.curator.curator import Curator
 from curador.curator.purchase import Bought
+from curador.curator.purchases.kept import opened
 from curador.curator.releases.release import Release, present
 from curador.curator.table import CuratorTable
 from curador.engines.duckdb.engine import DuckDB
@@ -446,7 +447,9 @@ def test_the_stored_bytes_are_the_noised_measurement(open_curator: Callable[...,
     curator = open_curator(PureDP(1))
     query = curator.table("adult").group_by("sex").aggregate(n=count())
     release = query.ask(epsilon=1)
-    stored = curator.ledger.answer(release.charge) or b""
+    under, stored = opened(curator.ledger.answer(release.charge) or b"")
+    kept = json.loads(under)["made_under"]["tables"]["adult"]["columns"]
+    assert list(kept) == list(curator.tables["adult"].columns)
     plan = query.plan(epsilon=1)
     assert json.loads(stored) == {
         "format": FORMAT,

@@ -75,9 +75,15 @@ def test_what_the_record_does_not_tell_is_not_guessed(curator: Curator, tmp_path
         with pytest.raises(InvalidParameter) as refused:
             bought_model(curator, charge)
         assert refused.value.code == "not-recalled"
-    with closing(opened(tmp_path, upper=90)) as other, pytest.raises(InvalidParameter) as refused:
-        bought_model(other, second)
-    assert refused.value.code == "not-recalled"
+
+
+def test_a_model_is_read_under_the_declarations_it_was_learned_under(curator: Curator, tmp_path: Path) -> None:
+    model = curator.fit(GaussianNB(1), "people", features=["age"], label="sex")
+    with closing(opened(tmp_path, upper=90)) as other:
+        found = bought_model(other, str(model.privacy_.charge))
+        assert found is not None
+        assert to_json(found.model)["fitted"] == to_json(model)["fitted"]
+        assert other.charge_count() == 1
 
 
 def test_a_condition_of_a_recipe_is_kept_with_its_charge(curator: Curator) -> None:

@@ -14,6 +14,7 @@ from curador import Access, Curator
 from curador.curator.study.file import read_study
 from curador.server.access.auth import give
 from curador.server.app import make_app
+from curador.server.gate.cookies import mark_of, marked
 from curador.server.gate.settings import Settings
 from curador.server.loopback import on_loopback
 from curador.server.service import Service
@@ -78,6 +79,10 @@ class Served:
 
     def give(self, role: str, who: str = "", **more: Any) -> str:
         return give(self.curator.ledger, Access("", role, who, **more))
+
+    def cookie(self, name: str) -> str:
+        """The name of a cookie of this study."""
+        return marked(name, mark_of(self.study))
 
     def client(self, who: str | None = None) -> httpx.Client:
         headers = {} if who is None else {"Authorization": f"Bearer {self.tokens[who]}"}

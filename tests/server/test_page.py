@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -61,9 +63,66 @@ def test_the_command_serves_and_its_first_code_makes_a_curator(tmp_path: Path) -
         assert server.wait(60) in (0, -15)
 
 
-def _free_port() -> int:
-    import socket
+def test_a_study_is_begun_where_there_is_none(tmp_path: Path) -> None:
+    def told(*words: str) -> str:
+        done = subprocess.run([COMMAND, "serve", *words], cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 1
+        return done.stderr
 
+    assert "curador serve --new --epsilon 1" in " ".join(told().split())
+    assert "--epsilon" in told("--new")
+    assert "--new" in told("--epsilon", "1")
+    assert "epsilon" in told("--new", "--epsilon", "-1")
+    assert list(tmp_path.iterdir()) == []
+    port = _free_port()
+    with subprocess.Popen(
+        [COMMAND, "serve", "hospital", "--new", "--epsilon", "2", "--port", str(port), "--json"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as server:
+        try:
+            assert server.stdout is not None
+            said = json.loads("".join(server.stdout.readline() for _ in range(5)))
+            with httpx.Client(base_url=said["address"], timeout=60) as client:
+                token = client.post("/v1/session", json={"code": said["code"]}).json()["token"]
+                own = {"Authorization": f"Bearer {token}"}
+                assert client.get("/v1/tables", headers=own).json() == {"tables": {}}
+        finally:
+            server.terminate()
+        assert server.wait(60) in (0, -15)
+    assert "epsilon = 2" in (tmp_path / "hospital" / "study.toml").read_text()
+    assert "Leave out --new" in told("hospital", "--new", "--epsilon", "3")
+
+
+def test_a_port_that_is_taken_is_refused_before_anything_is_said(tmp_path: Path) -> None:
+    study = write_study(tmp_path)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = subprocess.run(
+            [COMMAND, "serve", str(study), "--port", str(port)], capture_output=True, text=True, check=False
+        )
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert f"Port {port} of 127.0.0.1 is taken" in " ".join(done.stderr.split())
+    assert "Errno" not in done.stderr
+    assert not (tmp_path / "study.ledger").exists()  # nor was a link made
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_whoever_comes_as_soon_as_the_address_is_said_is_answered(tmp_path: Path, workers: str) -> None:
+    command = [str(COMMAND), "serve", str(write_study(tmp_path)), "--port", str(_free_port()), "--workers", workers]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stdout is not None
+            address = server.stdout.readline().split()[2].rstrip(".")
+            assert httpx.get(f"{address}/health", timeout=120).status_code == 200  # once: it waits, and is not refused
+        finally:
+            server.terminate()
+        assert server.wait(60) in (0, -15)
+
+
+def _free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         return int(listening.getsockname()[1])
 

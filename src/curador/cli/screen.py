@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import sys
 from collections.abc import Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING
@@ -30,6 +31,11 @@ LANGUAGE = "CURADOR_LANGUAGE"
 """The variable that names the language of what commands print, where ``--language`` does not."""
 
 _spoken = LANGUAGES[0]
+
+
+def asks_back() -> bool:
+    """Whether somebody is there to answer."""
+    return sys.stdin.isatty() and console.is_terminal
 
 
 def decide_language(named: str = "") -> str:

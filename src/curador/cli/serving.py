@@ -12,7 +12,7 @@ from rich.text import Text
 
 from curador.cli.opening import open_study
 from curador.cli.options import STUDY, At, Json, Language, Log, Study
-from curador.cli.screen import bullet, console, emit, grid, say, whole, words
+from curador.cli.screen import asks_back, bullet, console, emit, grid, say, whole, words
 from curador.errors import InvalidParameter
 
 tokens = typer.Typer(
@@ -35,12 +35,20 @@ def serve(
     log: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Append the engine's own errors to it. They may quote rows.")
     ] = None,
+    new: Annotated[
+        bool, typer.Option("--new", help="Begin a study, without tables: they are brought in the browser.")
+    ] = False,
+    epsilon: Annotated[
+        str | None, typer.Option(help="Of a new study: the most that all answers together may cost one person.")
+    ] = None,
+    delta: Annotated[str | None, typer.Option(help="The delta that goes with it, for groups without keys.")] = None,
     language: Language = "",
     as_json: Json = False,
 ) -> None:
     """Serve a study over HTTP, until it is stopped with Ctrl-C.
 
-    The first start prints a link that makes the curator, once.
+    The first start prints a link that makes the curator, once.  With --new the study is begun, and its tables are
+    brought in the browser.
 
     demo is the demonstration in curador-demo/, made if missing, with an analyst, a dashboard and made-up devices.
 
@@ -49,8 +57,16 @@ def serve(
     from curador.server.run import serve as run
 
     demo = _is_demo(served)
+    begins = new or epsilon is not None or delta is not None
+    study = _begun(served, new, epsilon, delta) if begins else named_study(served)
+    if not study.exists():
+        raise InvalidParameter(
+            f"There is no study file {study}.",
+            fix="Check the path; or begin a study there: curador serve --new --epsilon 1",
+            code="no-study-to-serve",
+        )
     run(
-        named_study(served),
+        study,
         host=host,
         port=port,
         workers=workers,
@@ -73,6 +89,30 @@ def named_study(served: Path) -> Path:
 
         return furnish(FOLDER)
     return served / STUDY.name if served.is_dir() else served
+
+
+def _begun(served: Path, new: bool, epsilon: str | None, delta: str | None) -> Path:
+    """A study without tables, written to a file that is named, or into a folder; what is there already stays."""
+    from curador.curator.study.draft import blank
+    from curador.show.files import create
+
+    if not new:
+        raise InvalidParameter("A budget is stated with a new study.", fix="Say --new, or leave it out.")
+    study = served if served.suffix == ".toml" else served / STUDY.name
+    if study.exists():
+        raise InvalidParameter(
+            f"{study} is there already.", fix="Leave out --new to serve it.", code="study-there-already"
+        )
+    if epsilon is None and asks_back():
+        epsilon = str(typer.prompt(words("new-epsilon"), default="1"))
+    if epsilon is None:
+        raise InvalidParameter("A new study needs a budget.", fix="Say --epsilon 1, or how much you allow.")
+    text = blank(epsilon, delta)
+    try:
+        study.parent.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        raise InvalidParameter(f"{study.parent} cannot be made.", fix="Choose another place.") from None
+    return create(study, [text])
 
 
 def mcp(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,7 +12,7 @@ from rich.text import Text
 
 from curador.cli.opening import open_study
 from curador.cli.options import STUDY, Json, Language, Log, Study
-from curador.cli.screen import console, emit, grid, loss_names, say, some, spoken, whole, words
+from curador.cli.screen import asks_back, console, emit, grid, loss_names, say, some, spoken, whole, words
 from curador.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -70,7 +69,7 @@ def init(
     try:
         found = draft(source, name=name, folder=out.parent, csv=csv)
     except InvalidParameter as refusal:
-        if refusal.code != "header-unstated" or as_json or not _asks_back():
+        if refusal.code != "header-unstated" or as_json or not asks_back():
             raise
         says = typer.confirm(words("first-line-asked", file=Path(source).name))
         if not says and names is None:
@@ -89,11 +88,6 @@ def init(
         emit({**summary, "left": found.left, "unusable": found.unusable})
         return
     _print_draft(found, out)
-
-
-def _asks_back() -> bool:
-    """Whether somebody is there to answer."""
-    return sys.stdin.isatty() and console.is_terminal
 
 
 def _print_draft(found: TableDraft, out: Path) -> None:

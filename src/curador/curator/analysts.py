@@ -10,7 +10,16 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from curador.curator.budgets import POPULATION, Budget, TableScopes, root_of
-from curador.curator.naming import ANALYST, RENEWED, ConfusableName, first, normal, refuse_reserved, skeleton
+from curador.curator.naming import (
+    ANALYST,
+    RENEWED,
+    ConfusableName,
+    first,
+    no_tables_yet,
+    normal,
+    refuse_reserved,
+    skeleton,
+)
 from curador.errors import InvalidParameter
 from curador.ledger.contract import Balance, Decision, Ledger, Registration
 from curador.privacy import ZCDP, ApproxDP, Guarantee, PureDP
@@ -43,7 +52,7 @@ class Scopes(TableScopes):
             looks = {skeleton(first(scope)): scope for scope in book.scopes()}
             view._open_tables()
             view._opening = ()
-            for name, who in analysts.items():
+            for name, who in analysts.items() if tables else ():
                 view._analyst(normal(name), who.budget, who.group, who.expires, "", looks, twins, who.kind)
             return view.registered, view._addresses, twins
 
@@ -81,6 +90,8 @@ class Scopes(TableScopes):
         kind: str = "",
     ) -> Balance:
         refuse_reserved(name)
+        if not self._kinds:
+            raise no_tables_yet()
         group = None if group is None else normal(group)
         known = self.ledger.registered(ANALYST + name, ANALYST + name)
         tied = None if known is None else known.scope

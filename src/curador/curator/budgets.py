@@ -77,7 +77,7 @@ class TableScopes:
         self._alike = self._other_addresses(self._readers)
         if isinstance(self._budget, Mapping):
             self._apart(self._budget)
-        else:
+        elif tables:  # without any, whom the budget protects is not known yet
             assert self._budget is not None
             self._together(self._budget)
         for name in self._private:

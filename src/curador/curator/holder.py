@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from curador.accounting.events import Event
 from curador.curator.analysts import Scopes
-from curador.curator.naming import settled
+from curador.curator.naming import no_tables_yet, settled
 from curador.curator.purchases.turns import Turns
 from curador.errors import BudgetExceeded, InvalidParameter, NotPromised, QuestionRefused
 from curador.ledger.contract import PAGE, Balance, Charge, Charges, Ledger
@@ -76,7 +76,9 @@ class BudgetHolder:
         """The balance of a table, of an analyst, or of everybody together: spent and remaining."""
         if scope is not None:
             return self.ledger.balance(self.scopes.named(scope))
-        first, *others = self.scopes.roots()
+        if not (roots := self.scopes.roots()):
+            raise no_tables_yet()
+        first, *others = roots
         if others or not self.scopes.shared:
             raise InvalidParameter("Tables have budgets of their own here.", fix="Name the table.")
         return self.ledger.balance(first)

@@ -370,3 +370,8 @@ def _named_in_file(source: EngineTable) -> str:
 def _numbers(paths: list[str]) -> tuple[str, ...]:
     # A file that is not there is the engine's to report.
     return tuple(dict.fromkeys(number for path in paths if (number := number_of(path)) is not None))
+
+
+def no_tables_yet() -> InvalidParameter:
+    """The refusal of what needs a table, in a study that has none."""
+    return InvalidParameter("This study has no tables yet.", fix="Declare one first.", code="no-tables-yet")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from curador.curator.naming import no_tables_yet
 from curador.curator.table import Asked, question_of
 from curador.query.plan.checked import Checked, PublicRows, check
 from curador.query.plan.planner import Planner
@@ -46,6 +47,8 @@ class Planners:
         copies: Copies,
     ) -> Planner:
         """The planner of a question; ``contribution`` and ``how`` are options of :meth:`Curator.plan`."""
+        if not self._tables:
+            raise no_tables_yet()
         key = _key(asked, prepared, contribution, how)
         found = None if key is None else self._kept.pop(key, None)
         if found is not None and copies(found[0].checked.question.table) != found[1]:

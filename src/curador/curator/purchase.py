@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import count
 from time import monotonic, sleep, time
@@ -22,6 +22,7 @@ from curador.curator.budgets import root_of
 from curador.curator.holder import shortage
 from curador.curator.naming import normal
 from curador.curator.policy import Policy, require_whole_units
+from curador.curator.purchases.kept import kept, opened
 from curador.curator.purchases.known import KnownPurchases
 from curador.curator.purchases.turns import NO_TURNS, SingleFlight, Turns
 from curador.engines.engine import LONGEST_WAIT, Progress, failed
@@ -121,7 +122,7 @@ class Bought:
     """A measurement, the charge that paid for it, and whether it was bought before and cost this receiver nothing.
 
     ``because`` is the reason that this request gave, and ``shared`` what the same receiver measured before: never
-    another's, also where the measurement was another's first.
+    another's, also where the measurement was another's first.  ``under`` is what it was made under, as it is kept.
     """
 
     measurement: bytes
@@ -129,6 +130,7 @@ class Bought:
     repeated: bool
     because: str = ""
     shared: tuple[Mapping[str, object], ...] = ()
+    under: bytes = field(default=b"", repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -254,23 +256,23 @@ class Buyer:
                     self.turns.resume(flight.ended)
                 charge = self._reserve_in_turn(purchase, request, who, named, held)
                 if charge.repeated:
-                    content = self._ledger.answer(charge.id) or b""
-                    return Bought(content, charge, not charge.scopes, request.because, _shared(charge, who))
+                    under, found = opened(self._ledger.answer(charge.id) or b"")
+                    return Bought(found, charge, not charge.scopes, request.because, _shared(charge, who), under)
                 with self.turns.reading:
-                    found = self.attempt(lambda: purchase.run(self._engines, progress))
+                    made = self.attempt(lambda: kept(purchase, purchase.run(self._engines, progress)))
                 flight.ended = time()
-                if found is None:
+                if made is None:
                     same = failed()  # the engine's own words, so that what failed, and where, is not seen
                     cost = f"charge {charge.id} is kept, as for an answer"
                     raise EngineFailed(same.what, fix=same.fix, cost=cost, code=same.code)
-                content = self._ledger.settle(charge.id, found, planned=planned)
+                under, found = opened(self._ledger.settle(charge.id, made, planned=planned))
                 self._known.settled(_charged(held)[0], charge)
             except BaseException:
                 if named is not None:
                     with suppress(CuradorError):  # others then wait a little longer
                         self._ledger.fail(named, self._owner)
                 raise
-            return Bought(content, charge, False, request.because, _shared(charge, who))
+            return Bought(found, charge, False, request.because, _shared(charge, who), under)
 
     def _reserve_in_turn(
         self, purchase: Purchase, request: Request, who: str | None, named: str | None, held: Registered

@@ -22,15 +22,18 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from curador.curator.curator import Curator
 from curador.curator.purchases.plain import from_note
 from curador.curator.purchases.training import TrainingRun
-from curador.curator.releases.recall import bought_by, is_what_was_bought, not_recalled
+from curador.curator.releases.recall import bought_by, declarations, is_what_was_bought, not_recalled
 from curador.curator.table import CuratorTable
 from curador.errors import InvalidParameter, QuestionRefused
 from curador.learn.model import PrivateModel
+
+if TYPE_CHECKING:
+    from curador.curator.releases.recall import Declarations
 
 KNOWN = ("model", "table", "features", "label", "where", "rows_per_unit", "settings")
 
@@ -47,13 +50,13 @@ class ModelFile:
     rows_per_unit: int | None = None
     stated: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
-    def rows(self, curator: Curator, table: str | None = None, where: str | None = None) -> CuratorTable:
+    def rows(self, curator: Declarations, table: str | None = None, where: str | None = None) -> CuratorTable:
         """The rows that it is learned from, or those of another table, or that another condition chooses."""
         condition = where if where is not None or table is not None else self.where
         rows = curator.table(table or self.table)
         return rows if condition is None else rows.where(condition)
 
-    def training(self, curator: Curator) -> TrainingRun:
+    def training(self, curator: Declarations) -> TrainingRun:
         """The training run of a curator's table; free.  Its charge keeps what is stated here: see bought_model()."""
         limit, rows = self.rows_per_unit, self.rows(curator)
         run = curator.training(self.model, rows, features=self.features, label=self.label, contribution=limit)
@@ -127,18 +130,20 @@ def bought_model(
     ``settings`` may be others than were bought where they are no part of the measurement: the penalty of a regression
     (``alpha``, which makes a plain one a ridge), how many components are shown.
 
-    Fails: refused (code ``not-recalled``) where its settings or its rows were not plain, or the declarations are others
-        now.  Fitting the same again is free.
+    It is read under the declarations that it was bought under, whatever is declared now.
+
+    Fails: refused (code ``not-recalled``) where its settings or its rows were not plain, or an older version kept it
+        and the declarations are others now.
     """
     bought = bought_by(curator, charge, analyst)
     if bought is None:
         return None
     stated = bought.charge.note.get("recipe")
     if isinstance(stated, Mapping) and set(stated) <= set(KNOWN):
-        with suppress(InvalidParameter, QuestionRefused):  # declared otherwise now
+        with suppress(InvalidParameter, QuestionRefused):  # not plain; of an older version, declared otherwise now
             recipe = recipe_from(_otherwise(from_note(stated), settings), "recipe")
-            run = recipe.training(curator)
-            if is_what_was_bought(curator, run, bought.charge.note):
+            run = recipe.training(declarations(curator, bought))
+            if is_what_was_bought(curator, run, bought):
                 return BoughtModel(recipe, recipe.model.take(run, bought), bought.measurement)
     raise not_recalled(charge)
 

@@ -23,6 +23,7 @@ from curador.server.console.app import CONSOLE_ROUTERS, refusal_page
 from curador.server.console.warming import warm
 from curador.server.description import described
 from curador.server.gate.clock import TickClock
+from curador.server.gate.cookies import mark_of
 from curador.server.gate.guard import App, Guard, on_console
 from curador.server.gate.metrics import Metrics
 from curador.server.gate.problems import document, problem
@@ -70,6 +71,7 @@ def make_app(open_curator: OpenCurator, settings: Settings | None = None, shared
 
         service.study = ServedStudy(paced)
         service.curator = service.study.curator
+        app.state.mark = mark_of(service.curator.study_file)
         warm(service.curator)
         service.free, service.paying = CapacityLimiter(limits.threads), CapacityLimiter(CHARGED * limits.threads)
         service.hashing = CapacityLimiter(HASHING)
@@ -93,7 +95,7 @@ def make_app(open_curator: OpenCurator, settings: Settings | None = None, shared
         redirect_slashes=False,  # a redirection would go where the request's own Host says
         lifespan=lifespan,
     )
-    app.state.service = service
+    app.state.service, app.state.mark = service, ""
     app.openapi = partial(described, app, ROUTES)  # type: ignore[method-assign]
     for router in (*ROUTERS, *CONSOLE_ROUTERS):
         app.include_router(router)

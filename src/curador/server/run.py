@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
+import socket
 from collections.abc import Callable
-from datetime import timedelta
+from inspect import signature
 from pathlib import Path
+from typing import Any
 
 import uvicorn
 from fastapi import FastAPI
+from uvicorn.supervisors import Multiprocess
 
-from curador import Access, Curator, ErrorLog
+from curador import Curator, ErrorLog
 from curador.curator.study.file import read_study
 from curador.errors import InvalidParameter
-from curador.server.access.auth import give
+from curador.server.access.people import first_code
 from curador.server.app import job_records, make_app
 from curador.server.console.sign import START
 from curador.server.gate.heads import HeadsInTime
@@ -23,19 +27,14 @@ from curador.server.gate.settings import Settings
 STUDY, LOG, WORKERS = "CURADOR_SERVED_STUDY", "CURADOR_SERVED_LOG", "CURADOR_SERVED_WORKERS"
 """Where worker processes find what to open."""
 
-FIRST_DAY = timedelta(days=1)
-"""How long the link of the first start works."""
+WAITING = 2048
+"""Connections that may wait to be accepted."""
 
 
-def first_code(study: Path) -> str | None:
-    """A code that makes a curator, once: if none has a token or a password yet."""
+def _first_code(study: Path) -> str | None:
     curator = Curator(study)
     try:
-        now = curator.ledger.time()
-        lasting = (one for one in curator.ledger.accesses() if one.kind in ("token", "password"))
-        if any(one.role == "curator" and one.open_at(now) for one in lasting):
-            return None
-        return give(curator.ledger, Access("", "curator", label="first start", expires=now + FIRST_DAY, once=True))
+        return first_code(curator.ledger)
     finally:
         curator.close()
 
@@ -78,16 +77,56 @@ def serve(
     os.environ[STUDY], os.environ[WORKERS] = str(study.resolve()), str(workers)
     if log is not None:
         os.environ[LOG] = str(log.resolve())
-    code = first_code(study)
-    ready(f"{'http' if certificate is None else 'https'}://{host}:{port}{'' if code is None else f'{START}#{code}'}")
-    logging.getLogger("curador.server").setLevel(logging.INFO)
-    uvicorn.run(
+    with _listening(host, port) as bound:  # first: nobody is sent to an address that another program answers
+        code = _first_code(study)
+        shown = f"[{host}]" if ":" in host else host
+        scheme = "http" if certificate is None else "https"
+        ready(f"{scheme}://{shown}:{port}{'' if code is None else f'{START}#{code}'}")
+        logging.getLogger("curador.server").setLevel(logging.INFO)
+        _run(_config(workers, certificate, private_key), bound)
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """A socket that listens there; who connects before the application runs waits for it."""
+    try:
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        bound = socket.create_server(address[:2], family=family, backlog=WAITING)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise InvalidParameter(
+                f"Port {port} of {host} is taken: another program listens there.",
+                fix=f"Stop it, or choose another port, such as --port {port + 1 if port < 65535 else port - 1}.",
+                code="port-taken",
+            ) from None
+        reason = error.strerror or "it is refused"
+        raise InvalidParameter(
+            f"Nothing can listen on port {port} of {host}: {reason}.", fix="Choose another address or port."
+        ) from None
+    bound.set_inheritable(True)  # by worker processes
+    return bound
+
+
+def _run(config: uvicorn.Config, bound: socket.socket) -> None:
+    server = uvicorn.Server(config)
+    try:
+        if config.workers > 1:
+            supervisor: Any = Multiprocess
+            older = {"target": server.run} if "target" in signature(Multiprocess).parameters else {}
+            supervisor(config, sockets=[bound], **older).run()
+        else:
+            server.run(sockets=[bound])
+    except KeyboardInterrupt:  # as it is stopped
+        return
+    if config.workers == 1 and not server.started:
+        raise SystemExit(3)  # why was logged
+
+
+def _config(workers: int, certificate: Path | None, private_key: Path | None) -> uvicorn.Config:
+    return uvicorn.Config(
         "curador.server.run:served_app",
         factory=True,
         http=HeadsInTime,
         ws="none",
-        host=host,
-        port=port,
         workers=workers,
         ssl_certfile=None if certificate is None else str(certificate),
         ssl_keyfile=None if private_key is None else str(private_key),

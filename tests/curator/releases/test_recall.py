@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
 
-from curador import ApproxDP, CuradorError, Curator, Publication, Release, Table
+from curador import ApproxDP, CuradorError, Curator, Publication, PureDP, Release, Table
 from curador.curator.purchase import Request
+from curador.curator.purchases.kept import opened
 from curador.curator.releases.recall import recall
 
 SEXES = "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex HAVING n > 0 ORDER BY n"
@@ -101,11 +102,100 @@ def test_how_well_rows_fit_is_shown_again_as_it_was(curator: Curator) -> None:
     assert len(curator.history()) == 1
 
 
-def test_how_well_rows_fitted_another_declaration_is_not_shown(curator: Curator, tmp_path: Path) -> None:
-    bought = curator.buy_quality(curator.quality("people", epsilon="0.5"), Request())
-    columns = {**COLUMNS, "hours": {"type": "integer", "bounds": [0, 99]}}
-    other = {"people": Table(str(tmp_path / "people.csv"), columns=columns)}
-    with closing(Curator(other, budget=ApproxDP(20, 1e-4), ledger=curator.ledger)) as changed:
+@contextmanager
+def later(curator: Curator, tables: Mapping[str, Table]) -> Iterator[Curator]:
+    """The same ledger under other declarations."""
+    with closing(Curator(tables, budget=ApproxDP(20, 1e-4), ledger=curator.ledger)) as made:
+        yield made
+
+
+def declared(folder: Path, **columns: object) -> Table:
+    return Table(str(folder / "people.csv"), columns={**COLUMNS, **columns})
+
+
+def without_declarations(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Measurements are kept as older versions did, alone."""
+    monkeypatch.setattr("curador.curator.purchase.kept", lambda purchase, measurement: measurement)
+
+
+OTHERWISE: dict[str, dict[str, object]] = {
+    "bound": {"hours": {"type": "integer", "bounds": [0, 99]}},
+    "type": {"hours": "text"},
+    "keys": {"sex": {"type": "text", "keys": ["M", "F", "X"]}},
+    "more": {"age": "integer"},
+}
+
+
+@pytest.mark.parametrize("how", [*OTHERWISE, "withdrawn", "reloaded"])
+def test_what_was_bought_is_shown_as_it_was_whatever_is_declared_later(
+    curator: Curator, tmp_path: Path, how: str
+) -> None:
+    single_one = curator.ask(SEXES, epsilon="0.5", analyst="ana")
+    several = curator.publish(curator.batch({"sexes": SEXES, "hours": HOURS}, epsilon=1, words=WORDS), analyst="ana")
+    quality = curator.buy_quality(curator.quality("people", epsilon="0.5"), Request())
+    own = ((single_one.charge, "ana"), (several.charge, "ana"), (quality.charge, None))
+    before = [recall(curator, charge, who) for charge, who in own]
+    if how == "reloaded":
+        curator.reload("people")
+    name = "others" if how == "withdrawn" else "people"
+    (tmp_path / "others.csv").write_text("sex,hours\nF,3\n")
+    there = Table(str(tmp_path / "others.csv"), columns=COLUMNS)
+    tables = {name: there if how == "withdrawn" else declared(tmp_path, **OTHERWISE.get(how, {}))}
+    with later(curator, tables) as changed:
+        for (charge, who), was in zip(own, before, strict=True):
+            found = recall(changed, charge, who)
+            assert found is not None
+            assert was is not None
+            assert found.to_dict() == was.to_dict()
+        down = recall(changed, several.charge, order={"sexes": ("sex", True)}, confidence=0.8)
+        assert isinstance(down, Publication)
+        assert down["sexes"]["sex"] == ("M", "F")
+        assert len(changed.history()) == 3
+
+
+def test_what_was_bought_with_a_public_table_or_a_prepared_copy_is_shown_without_them(tmp_path: Path) -> None:
+    (tmp_path / "visits.csv").write_text("id,town\n" + "".join(f"{i},{'LV'[i % 2]}\n" for i in range(90)))
+    (tmp_path / "towns.csv").write_text("code,name\nL,Lugo\nV,Vigo\n")
+    code = {"type": "text", "keys": ["L", "V"]}
+    visits = Table(
+        str(tmp_path / "visits.csv"), unit="id", columns={"id": "integer", "town": code}, contribution=(1, 1)
+    )
+    towns = Table(str(tmp_path / "towns.csv"), columns={"code": code, "name": "text"}, public=True)
+    with closing(Curator({"visits": visits, "towns": towns}, budget=PureDP(9), ledger="memory:")) as curator:
+        joined = "SELECT name, COUNT(*) AS n FROM visits JOIN towns ON visits.town = towns.code GROUP BY name"
+        public = curator.ask(joined, epsilon=1)
+        assert set(public["name"]) == {"Lugo", "Vigo"}
+        curator.prepare("visits", ["town"])
+        copied = curator.ask("SELECT town, COUNT(*) AS n FROM visits GROUP BY town", epsilon=1)
+        assert '"copies":{"":{' in (curator.ledger.answer(copied.charge) or b"").decode()
+        (tmp_path / "towns.csv").write_text("code,name\nL,Elsewhere\n")
+        changed = Curator({"visits": visits}, budget=PureDP(9), ledger=curator.ledger)
+        for bought in (public, copied):
+            assert single(recall(changed, bought.charge)).to_dict() == bought.to_dict()
+        changed.close()
+
+
+def test_what_an_older_version_kept_alone_is_shown_while_it_is_declared_as_it_was(
+    curator: Curator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without_declarations(monkeypatch)
+    bought = curator.ask(SEXES, epsilon="0.5")
+    assert single(recall(curator, bought.charge)).to_dict() == bought.to_dict()
+    with later(curator, {"people": declared(tmp_path, **OTHERWISE["bound"])}) as changed:
         with pytest.raises(CuradorError) as refused:
             recall(changed, bought.charge)
         assert refused.value.code == "not-recalled"
+        assert "paid for again" in refused.value.fix
+
+
+def test_another_question_than_was_bought_is_never_read_into_a_measurement(
+    curator: Curator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bought = curator.ask(SEXES, epsilon="0.5")
+    line, measurement = opened(curator.ledger.answer(bought.charge) or b"")
+    other = line.replace(b'"keys":["F","M"]', b'"keys":["M","F","X"]')
+    assert other != line
+    monkeypatch.setattr(curator.ledger, "answer", lambda charge: other + b"\n" + measurement)
+    with pytest.raises(CuradorError) as refused:
+        recall(curator, bought.charge)
+    assert refused.value.code == "not-recalled"

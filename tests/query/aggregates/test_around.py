@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import curador as cu
+from curador.curator.purchases.kept import opened
 from curador.errors import LedgerBroken
 from curador.mechanisms.base import AdditiveNoise
 from curador.mechanisms.gaussian import IntegerGaussian
@@ -178,7 +179,7 @@ def test_counts_of_other_cells_are_no_measurement() -> None:
     curator = _curator(cu.PureDP(100))
     made = curator.plan("SELECT sex, MEDIAN(pay) AS m FROM people GROUP BY sex", epsilon=1)
     release = curator.ask("SELECT sex, MEDIAN(pay) AS m FROM people GROUP BY sex", epsilon=1)
-    stored = curator.ledger.answer(release.charge) or b""
+    _, stored = opened(curator.ledger.answer(release.charge) or b"")
     assert to_bytes(from_bytes(stored, made), made) == stored
     good = json.loads(stored)
     ((code, rows),) = good["around"]

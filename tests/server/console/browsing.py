@@ -35,7 +35,7 @@ def session_of(served: Served, who: str) -> str:
 def visitor(served: Served, who: str | None = None, **headers: str) -> httpx.Client:
     """A client without a browser that holds a session's cookie, or a stranger's, and sends what its forms would."""
     cookie = "ses_stranger" if who is None else session_of(served, who)
-    name = VISIT if who is None else SESSION
+    name = served.cookie(VISIT if who is None else SESSION)
     sent = {"X-Form-Token": form_token(cookie), **headers}
     return httpx.Client(base_url=served.url, cookies={name: cookie}, headers=sent, timeout=60)
 
@@ -90,7 +90,7 @@ def screen(
     context.on("console", lambda m: complaints.append(m.text) if m.type == "error" and not _expected(m.text) else None)
     context.on("weberror", lambda e: complaints.append(str(e.error)))
     if who is not None:
-        context.add_cookies([{"name": SESSION, "value": session_of(served, who), "url": served.url}])
+        context.add_cookies([{"name": served.cookie(SESSION), "value": session_of(served, who), "url": served.url}])
     try:
         yield Screen(context.new_page(), context, served)
     finally:

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser
 
 from curador.curator.study.file import read_study
 from tests.server.console.browsing import screen, visitor
-from tests.server.served import STUDY, Served, serving, write_study
+from tests.server.served import SQL, STUDY, Served, serving, write_study
 
 CHANGE, WITHDRAW = "/console/tables/change", "/console/tables/withdraw"
 
@@ -299,6 +299,48 @@ def test_what_cannot_be_changed_here_says_why(changing: Served) -> None:
         text = changing.study.read_text().replace('delimiter = ";"', 'delimiter = ";", thousands = "\u00a0"')
         changing.study.write_text(text)
         assert "no fields for" in client.get(CHANGE, params={"table": "people"}).text
+
+
+QUESTIONS = {"sexes": SQL, "pay": "SELECT AVG(pay) AS pay FROM people"}
+
+
+def published(served: Served) -> tuple[str, str]:
+    """A publication that was bought and made public: its charge, and its secret."""
+    with served.client("curator") as client:
+        made = client.post("/v1/batch", json={"questions": QUESTIONS, "epsilon": "1", "because": "to publish"}).json()
+        return made["charge"], client.post(f"/v1/releases/{made['charge']}/link", json={}).json()["link"][11:]
+
+
+def test_what_was_published_stays_when_its_table_is_changed_and_withdrawn(changing: Served) -> None:
+    charge, secret = published(changing)
+    with changing.client() as anybody, visitor(changing, "curator") as client:
+        before = anybody.get(f"/v1/public/{secret}").json()
+        narrower = {**form(changing, "people"), "high-2": "3000", "step": "write"}
+        assert "is changed</h2>" in client.post(CHANGE, data=narrower).text
+        assert read_study(changing.study).tables["people"].columns["pay"].bounds == (Fraction(0), Fraction(3000))
+        assert anybody.get(f"/v1/public/{secret}").json() == before
+        assert anybody.get(f"/console/public/{secret}").status_code == 200
+        for kind in ("", "/report", "/json", "/csv"):
+            assert client.get(f"/console/releases/{charge}{kind}").status_code == 200
+        assert client.post(WITHDRAW, data={"table": "people"}).status_code == 303
+        assert anybody.get(f"/v1/public/{secret}").json() == before
+        for place in (f"public/{secret}", f"releases/{charge}", f"releases/{charge}?confidence=0.8&order=n"):
+            assert client.get(f"/console/{place}").status_code == 200
+        assert len(changing.curator.history()) == 1
+
+
+def test_what_an_older_version_kept_is_refused_in_true_words(changing: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("curador.curator.purchase.kept", lambda purchase, measurement: measurement)
+    charge, secret = published(changing)
+    with changing.client() as anybody, visitor(changing, "curator") as client:
+        assert client.post(CHANGE, data={**form(changing, "people"), "high-2": "3000", "step": "write"}).is_success
+        told = anybody.get(f"/console/public/{secret}")
+        assert told.status_code == 422
+        assert "Ask whoever gave it to you" in told.text
+        assert "/console/overview" not in told.text
+        own = client.get(f"/console/releases/{charge}").text
+        assert "paid for again" in own
+        assert "/console/overview" in own
 
 
 # ---- withdrawing -----------------------------------------------------------------------------------------------------

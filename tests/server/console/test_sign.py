@@ -11,8 +11,9 @@ import pytest
 from playwright.sync_api import Browser
 
 from curador.errors import NotAllowed
-from curador.server.access.auth import digest
+from curador.server.access.auth import FIRST_START, digest, exchange
 from curador.server.access.passwords import change_password
+from curador.server.access.people import first_code, has_curator, issue
 from curador.server.access.sessions import LASTS, form_token
 from curador.server.gate.cookies import SESSION, VISIT
 from tests.server.console.browsing import WIDTHS, screen, session_of, visitor
@@ -69,6 +70,45 @@ def test_the_first_link_makes_a_curator(
         page.get_by_role("button", name=enter, exact=True).press("Enter")
         page.wait_for_url(f"**{HOME}")
         assert login in page.inner_text("header")
+
+
+def test_only_the_link_of_the_last_start_makes_the_curator_and_none_after(tmp_path: Path) -> None:
+    """A start that failed, or was forgotten, leaves a link in a terminal's history."""
+    with serving(write_study(tmp_path), tokens=False) as found:
+        ledger = found.curator.ledger
+        for one in ledger.accesses():
+            ledger.end_access(one.token)
+        assert not has_curator(ledger)
+        older, newer = first_code(ledger), first_code(ledger)
+        another = found.give("curator", label=FIRST_START, once=True)  # as of a start at the same time
+        assert older
+        assert newer
+        with visitor(found) as stranger:
+            assert start(stranger, older, "intruder").status_code == 403
+            assert start(stranger, newer, "marta").status_code == 303
+        with visitor(found) as stranger:
+            assert start(stranger, another, "intruder").status_code == 403
+            assert stranger.post("/v1/session", json={"code": another}).status_code == 401
+        assert has_curator(ledger)
+        assert first_code(ledger) is None
+        invited = found.give("curator", label="for the deputy", once=True)
+        with visitor(found) as stranger:
+            assert start(stranger, invited, "deputy").status_code == 303
+
+
+def test_a_curator_made_by_a_program_ends_the_links_of_starts(tmp_path: Path) -> None:
+    with serving(write_study(tmp_path), tokens=False) as found:
+        ledger = found.curator.ledger
+        for exchanged in (True, False):
+            for one in ledger.accesses():
+                if not one.ended:
+                    ledger.end_access(one.token)
+            code = first_code(ledger)
+            other = found.give("curator", label=FIRST_START, once=True)
+            assert code
+            assert exchange(ledger, code) if exchanged else issue(found.curator, "curator", None, "", None)
+            with pytest.raises(NotAllowed):
+                exchange(ledger, other)
 
 
 def test_language_and_theme_are_chosen_and_kept(browser: Browser, served: Served) -> None:
@@ -252,7 +292,7 @@ def test_only_who_knows_a_password_changes_it_and_only_once(served: Served) -> N
     (entry,) = [one for one in ledger.accesses() if one.login == "Careful"]
     with visitor(served) as one:
         one.post("/console/sign-in", data={"login": "careful", "password": PASSWORD})
-        one.headers["X-Form-Token"] = form_token(one.cookies[SESSION])
+        one.headers["X-Form-Token"] = form_token(one.cookies[served.cookie(SESSION)])
         good = {"old": PASSWORD, "password": "five words are longer", "again": "five words are longer"}
         for changes, place in (
             ({"old": "wrong"}, "old"), ({"old": ""}, "old"), ({"again": "five words are shorter"}, "again"),
@@ -283,13 +323,16 @@ def test_who_signed_in_with_a_token_has_no_password_to_change(served: Served) ->
 def test_a_cookie_opens_pages_alone_and_a_token_the_api_alone(served: Served) -> None:
     cookie = session_of(served, "curator")
     with httpx.Client(base_url=served.url) as client:
-        held, shown = {"Cookie": f"{SESSION}={cookie}"}, {"Authorization": f"Bearer {served.tokens['curator']}"}
+        held, shown = (
+            {"Cookie": f"{served.cookie(SESSION)}={cookie}"},
+            {"Authorization": f"Bearer {served.tokens['curator']}"},
+        )
         assert client.get(HOME, headers=held).status_code == 200
         assert client.get("/v1/budget", headers=held).status_code == 401
         assert client.get("/v1/budget", headers={"Authorization": f"Bearer {cookie}"}).status_code == 401
         assert client.get("/v1/budget", headers=shown).status_code == 200
         assert client.get(HOME, headers=shown).status_code == 303
-        token = {"Cookie": f"{SESSION}={served.tokens['curator']}"}
+        token = {"Cookie": f"{served.cookie(SESSION)}={served.tokens['curator']}"}
         assert client.get(HOME, headers=token).status_code == 303
 
 
@@ -297,10 +340,10 @@ def test_signing_in_gives_a_new_cookie_and_ends_the_old_session(served: Served) 
     """A cookie that somebody planted before is worth nothing after."""
     planted = session_of(served, "reader")
     with visitor(served) as stranger:
-        stranger.cookies.set(SESSION, planted)
+        stranger.cookies.set(served.cookie(SESSION), planted)
         stranger.headers["X-Form-Token"] = form_token(planted)
         answer = stranger.post("/console/sign-in", data={"token": served.tokens["curator"]})
-    fresh = answer.cookies[SESSION]
+    fresh = answer.cookies[served.cookie(SESSION)]
     assert fresh != planted
     assert served.service.visitor(planted) is None
     found = served.service.visitor(fresh)
@@ -313,7 +356,7 @@ def test_signing_in_gives_a_new_cookie_and_ends_the_old_session(served: Served) 
 def test_a_session_ends_with_signing_out_with_its_token_and_with_time(served: Served) -> None:
     ledger, sessions = served.curator.ledger, served.service.sessions
     with visitor(served, "curator") as client:
-        cookie = client.cookies[SESSION]
+        cookie = client.cookies[served.cookie(SESSION)]
         assert client.post("/console/sign-out").status_code == 303
     assert sessions.visitor(ledger, cookie) is None
     token = served.give("auditor")
@@ -356,7 +399,7 @@ def test_no_secret_is_listed(served: Served) -> None:
 )
 def test_forms_of_other_sites_are_refused(served: Served, headers: dict[str, str]) -> None:
     with visitor(served, "curator", **headers) as client:
-        cookie = client.cookies[SESSION]
+        cookie = client.cookies[served.cookie(SESSION)]
         answer = client.post("/console/sign-out")
         assert answer.status_code == 403
         assert "not valid any more" in answer.text
@@ -365,10 +408,10 @@ def test_forms_of_other_sites_are_refused(served: Served, headers: dict[str, str
 
 def test_a_form_of_one_session_is_not_valid_in_another(served: Served) -> None:
     with visitor(served, "curator") as one, visitor(served, "curator") as other:
-        shown = {"X-Form-Token": form_token(one.cookies[SESSION])}
+        shown = {"X-Form-Token": form_token(one.cookies[served.cookie(SESSION)])}
         assert other.post("/console/sign-out", headers=shown).status_code == 403
     with visitor(served) as stranger:
-        del stranger.cookies[VISIT]
+        del stranger.cookies[served.cookie(VISIT)]
         assert stranger.post("/console/sign-in", data={"token": served.tokens["curator"]}).status_code == 403
 
 
@@ -377,6 +420,31 @@ def test_signing_in_leads_nowhere_else(served: Served, next_: str) -> None:
     with visitor(served) as stranger:
         form = {"token": served.tokens["ana"], "next": next_}
         assert stranger.post("/console/sign-in", data=form).headers["location"] == HOME
+
+
+def test_two_studies_on_one_machine_sign_nobody_out(served: Served, tmp_path: Path) -> None:
+    """Browsers, and this client, send a cookie to every port of a host."""
+    with serving(write_study(tmp_path)) as other, httpx.Client() as client:
+        for one in (served, other):
+            page = client.get(f"{one.url}/console/sign-in")
+            token = form_token(client.cookies[one.cookie(VISIT)])
+            assert page.status_code == 200
+            form = {"token": one.tokens["curator"]}
+            answer = client.post(f"{one.url}/console/sign-in", data=form, headers={"X-Form-Token": token})
+            assert answer.headers["location"] == HOME
+        for one in (served, other, served):
+            assert client.get(one.url + HOME).status_code == 200
+
+
+def test_whoever_comes_before_there_is_a_curator_is_told_where_the_link_is(tmp_path: Path) -> None:
+    with serving(write_study(tmp_path), tokens=False) as found:
+        with visitor(found) as stranger:
+            assert "terminal" not in stranger.get("/console/sign-in").text
+        for one in found.curator.ledger.accesses():
+            found.curator.ledger.end_access(one.token)
+        with visitor(found) as stranger:
+            assert "link that the terminal shows" in stranger.get("/console/sign-in").text
+            assert "terminal" in stranger.post("/console/sign-in", data={"login": "x", "password": "y"}).text
 
 
 def test_tries_are_limited_and_said_so_on_a_page(tmp_path: Path) -> None:

@@ -94,10 +94,11 @@ def test_what_is_too_large_leaves_nothing(taking: Served) -> None:
 def test_a_connection_that_ends_leaves_nothing(taking: Served) -> None:
     before = files(taking)
     with visitor(taking, "curator") as client:
-        token, cookie = client.headers["X-Form-Token"], client.cookies[SESSION]
+        token, cookie = client.headers["X-Form-Token"], client.cookies[taking.cookie(SESSION)]
         host, port = client.base_url.host, client.base_url.port
         head = (
-            f"POST {PLACE} HTTP/1.1\r\nHost: {host}\r\nCookie: {SESSION}={cookie}\r\nX-Form-Token: {token}\r\n"
+            f"POST {PLACE} HTTP/1.1\r\nHost: {host}\r\nX-Form-Token: {token}\r\n"
+            f"Cookie: {taking.cookie(SESSION)}={cookie}\r\n"
             "X-File-Name: half.csv\r\nContent-Length: 100000\r\n\r\n"
         )
         with socket.create_connection((host, port or 80), timeout=30) as line:

@@ -114,7 +114,9 @@ def test_only_fields_that_a_type_has_are_shown_and_enter_goes_on(browser: Browse
 
 def test_without_a_script_a_table_is_declared_too(browser: Browser, bringing: Served) -> None:
     context = browser.new_context(java_script_enabled=False)
-    context.add_cookies([{"name": SESSION, "value": session_of(bringing, "curator"), "url": bringing.url}])
+    context.add_cookies(
+        [{"name": bringing.cookie(SESSION), "value": session_of(bringing, "curator"), "url": bringing.url}]
+    )
     page = context.new_page()
     page.goto(bringing.url + NEW)
     page.fill("#source", "stays.csv")
@@ -320,7 +322,9 @@ def test_what_the_ledger_knows_otherwise_is_not_written(bringing: Served) -> Non
 @pytest.mark.parametrize("scripts", [True, False])
 def test_a_file_is_brought_with_and_without_scripts(browser: Browser, bringing: Served, scripts: bool) -> None:
     context = browser.new_context(java_script_enabled=scripts, locale="en-GB")
-    context.add_cookies([{"name": SESSION, "value": session_of(bringing, "curator"), "url": bringing.url}])
+    context.add_cookies(
+        [{"name": bringing.cookie(SESSION), "value": session_of(bringing, "curator"), "url": bringing.url}]
+    )
     page = context.new_page()
     page.goto(f"{bringing.url}{NEW}")
     assert page.locator("#file-to-send").is_visible() == scripts

@@ -9,4 +9,5 @@ Reading order:
 * training — a model learned from a table's rows
 * turns — purchases that wait for each other
 * known — what was bought before
+* kept — a measurement as the ledger keeps it, with the declarations it was made under
 """

@@ -142,7 +142,7 @@ class Batch:
     @cached_property
     def _order(self) -> list[str]:
         """The names of the questions in an order that does not depend on the names."""
-        return sorted(self.plans, key=lambda name: self.plans[name].identity or "")
+        return sorted(self.plans, key=lambda name: self.plans[name].asked_code)
 
     @cached_property
     def identity(self) -> str | None:
@@ -197,16 +197,16 @@ class Batch:
             plan.prepare(engines)
 
     def run(self, engines: EnginePool, progress: Progress | None = None) -> bytes:
-        """The measurements of all questions, each with its identity; each question reads one snapshot."""
+        """The measurements of all questions, each with its code; each question reads one snapshot."""
         plans = [self.plans[name] for name in self._order]
-        made = [[plan.identity, json.loads(plan.run(engines, progress))] for plan in plans]
+        made = [[plan.asked_code, json.loads(plan.run(engines, progress))] for plan in plans]
         return json.dumps({"batch": made}, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
     def measurements(self, content: bytes) -> dict[str, bytes]:
         """Read back what :meth:`run` made, by the names of the questions; refused where one is another question's."""
         try:
             made = dict(zip(self._order, json.loads(content)["batch"], strict=True))
-            if any(self.plans[name].identity != of for name, (of, _) in made.items()):
+            if any(self.plans[name].asked_code != of for name, (of, _) in made.items()):
                 raise ValueError("another question's")
             return {name: json.dumps(made[name][1], ensure_ascii=False).encode() for name in self.plans}
         except (KeyError, TypeError, ValueError):

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from curador.curator.purchase import Bought, Purchase, fingerprint
 from curador.curator.purchases.batch import Batch
+from curador.curator.purchases.kept import code_of, made_under, opened
+from curador.curator.releases.former import FormerDeclarations
 from curador.curator.releases.notes import bought_remarks
 from curador.curator.releases.publication import Publication
 from curador.curator.releases.release import Release, present
@@ -23,6 +25,8 @@ from curador.query.plan.plan import Plan
 
 if TYPE_CHECKING:
     from curador.curator.curator import Curator
+
+    Declarations = Curator | FormerDeclarations
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 NOISES = (None, "laplace", "gaussian")
@@ -44,14 +48,16 @@ def recall(
     ``order`` says for questions by their names (a single one has the empty name) by which of its columns each is
     sorted, downwards if the second is true; ``names`` gives columns other names.
 
+    It is read under the declarations that it was bought under, whatever is declared now.
+
     Fails: refused where two columns would have one name; and (code ``not-recalled``) where the record does not say how
-        it was planned (its options were unusual, or the declarations are others now).  Asking the same again is free.
+        it was planned: the question is very long, outputs were weighted, or an older version kept it.
     """
     bought = bought_by(curator, charge, analyst)
     if bought is None:
         return None
     shown = language or curator.language
-    found = _made_again(curator, bought.charge.note, confidence, order, names)
+    found = _made_again(curator, bought, confidence, order, names)
     if found is None:
         raise not_recalled(charge)
     if isinstance(found, Quality):
@@ -76,11 +82,12 @@ def renamable_columns(release: Release) -> tuple[str, ...]:
 def bought_by(curator: Curator, charge: str, analyst: str | None = None) -> Bought | None:
     """The measurement that a charge bought; None if there is no such charge, it has no answer, or is another's."""
     found = _charge(curator, charge, analyst)
-    measurement = None if found is None else curator.ledger.answer(charge)
-    if found is None or measurement is None:
+    content = None if found is None else curator.ledger.answer(charge)
+    if found is None or content is None:
         return None
+    under, measurement = opened(content)
     because = str(found.note.get("because", "")) if _own(curator, found, analyst) else ""
-    return Bought(measurement, found, True, because)
+    return Bought(measurement, found, True, because, under=under)
 
 
 def _own(curator: Curator, charge: Charge, analyst: str | None) -> bool:
@@ -101,47 +108,58 @@ def _charge(curator: Curator, charge: str, analyst: str | None) -> Charge | None
 
 def _made_again(
     curator: Curator,
-    note: Mapping[str, Any],
+    bought: Bought,
     confidence: float,
     order: Mapping[str, tuple[str, bool]],
     names: Mapping[str, Mapping[str, str]],
 ) -> Plan | Batch | None:
-    """What a charge bought, planned again; None unless it has the fingerprint that was bought."""
+    """What a charge bought, planned again under the declarations of that time; None unless it is what was bought."""
+    note, then = bought.charge.note, declarations(curator, bought)
     asked, budgets = note.get("asked"), note.get("budgets")
     if not isinstance(asked, Mapping) or not isinstance(budgets, Mapping):
         return None
     each = {name: budgets.get(name, budgets.get("")) for name in asked}  # one for all, where they are equal
     if None in each.values():
         return None
-    if note.get("quality") in curator.tables:
-        return _quality_again(curator, note, each, confidence)
+    if note.get("quality") in then.tables:
+        return _quality_again(curator, then, bought, each, confidence)
     questions = {n: renamed(_sorted(asked[n], order.get(n)), names.get(n, NOTHING)) for n in asked}
     for noise in NOISES:
         try:
-            plans = {name: _plan(curator, questions[name], each[name], noise, confidence) for name in asked}
+            plans = {name: _plan(then, name, questions[name], each[name], noise, confidence) for name in asked}
             whole: Plan | Batch = plans[""] if set(plans) == {""} else Batch.noted(plans, note)
-            if is_what_was_bought(curator, whole, note):
+            if is_what_was_bought(curator, whole, bought):
                 return whole
-        except CuradorError:  # declared otherwise now, or not with this noise
+        except CuradorError:  # not with this noise; of an older version, declared otherwise now
             continue
     return None
 
 
 def _quality_again(
-    curator: Curator, note: Mapping[str, Any], each: Mapping[str, Any], confidence: float
+    curator: Curator, then: Declarations, bought: Bought, each: Mapping[str, Any], confidence: float
 ) -> Quality | None:
     """How well a table's rows fit: not the questions of the record, which are asked of other declarations."""
+    note: Mapping[str, Any] = bought.charge.note
     try:
         order = [name for name in note["batch"]["order"] if name in each]
         budgets = {name: guarantee_from_json(each[name]) for name in order}
-        made = curator.quality_again(note["quality"], budgets, confidence)
-        return made if is_what_was_bought(curator, made, note) else None
-    except (CuradorError, KeyError, TypeError):  # declared otherwise now, or not a record of ours
+        made = then.quality_again(note["quality"], budgets, confidence)
+        return made if is_what_was_bought(curator, made, bought) else None
+    except (CuradorError, KeyError, TypeError):  # as above, or not a record of ours
         return None
 
 
-def is_what_was_bought(curator: Curator, made: Purchase, note: Mapping[str, Any]) -> bool:
-    """Whether a purchase that was made again is the one of this record."""
+def declarations(curator: Curator, bought: Bought) -> Declarations:
+    """The declarations that something was bought under; those of now, where an older version kept it without them."""
+    under = made_under(bought.under)
+    return curator if under is None else FormerDeclarations(under)
+
+
+def is_what_was_bought(curator: Curator, made: Purchase, bought: Bought) -> bool:
+    """Whether a purchase that was made again is the one that was bought."""
+    note, under = bought.charge.note, made_under(bought.under)
+    if under is not None:
+        return under.code is not None and code_of(made) == under.code
     return fingerprint(made, curator.scopes.held(made.tables)) == (note.get("purchase") or note.get("fresh"))
 
 
@@ -151,16 +169,20 @@ def _sorted(asked: Mapping[str, Any], order: tuple[str, bool] | None) -> Questio
     return found if order is None or order[0] not in found.outputs else replace(found, order_by=(Order(*order),))
 
 
-def _plan(curator: Curator, asked: Question, budget: Mapping[str, Any], noise: str | None, confidence: float) -> Plan:
+def _plan(
+    then: Declarations, name: str, asked: Question, budget: Mapping[str, Any], noise: str | None, confidence: float
+) -> Plan:
     paid = guarantee_from_json(budget)
+    if isinstance(then, FormerDeclarations):
+        return then.plan(name, asked, paid, noise, confidence)
     price = {name: value for name, value in paid.to_json().items() if name in ("epsilon", "delta", "rho")}
-    return curator.plan(asked, **price, noise=noise, confidence=confidence)  # type: ignore[arg-type]
+    return then.plan(asked, **price, noise=noise, confidence=confidence)  # type: ignore[arg-type]
 
 
 def not_recalled(charge: str) -> InvalidParameter:
     return InvalidParameter(
-        f"Charge {charge} was planned in a way that its record does not tell.",
-        fix="Ask the same question again: what was bought is free.",
+        f"What charge {charge} bought is kept, but not how it was planned: it cannot be shown again.",
+        fix="Ask the same in the same way: free while all is declared as it was then, and paid for again otherwise.",
         code="not-recalled",
         facts={"charge": charge},
     )

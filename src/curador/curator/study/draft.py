@@ -17,6 +17,7 @@ from curador.curator.study.header import doubt
 from curador.engines.duckdb.files import first_line, paths
 from curador.engines.registry import in_file, open_engine
 from curador.errors import InvalidParameter
+from curador.query.plan.budget import budget_of
 from curador.query.tables.columns import Kind
 from curador.query.tables.csv_format import DELIMITERS, CsvFormat
 from curador.query.tables.names import distinct, identifier
@@ -318,3 +319,26 @@ def _section(path: Sequence[str], table: Table) -> str:
 
 def _header(path: Sequence[str]) -> str:
     return f"[{tomlkit.key(path).as_string()}]"
+
+
+def blank(epsilon: str, delta: str | None = None) -> str:
+    """A study file with a budget and no tables, which are brought in the console.
+
+    Fails: refused where that is no budget.
+
+    >>> print(blank("0.5", "1e-6"))  # doctest: +ELLIPSIS
+    # The most that all answers together may cost one person; ...
+    [budget]
+    epsilon = 0.5
+    delta = 1e-6
+    <BLANKLINE>
+    """
+    budget_of(epsilon, delta)
+    lead = "# The most that all answers together may cost one person; tables are brought in the console.\n"
+    amounts = {"epsilon": epsilon, **({} if delta is None else {"delta": delta})}
+    return lead + "[budget]\n" + "".join(f"{name} = {_number(x.strip())}\n" for name, x in amounts.items())
+
+
+def _number(text: str) -> str:
+    """A number as TOML: as it is, or a fraction as a text."""
+    return text if re.fullmatch(r"(0|[1-9]\d*)(\.\d+)?(e[-+]?\d+)?", text) else tomlkit.item(text).as_string()

@@ -66,7 +66,8 @@ class Study:
 def read_study(path: str | Path, content: str | None = None) -> Study:
     """Read a study file, or what would be its content; anything wrong with it is one clear error.
 
-    The ledger is a file next to the study unless ``[ledger]`` gives another address.
+    The ledger is a file next to the study unless ``[ledger]`` gives another address.  A study that states its budget
+    may have no tables yet.
     """
     file = Path(path)
     document = read_study_document(file, content)
@@ -78,7 +79,7 @@ def read_study(path: str | Path, content: str | None = None) -> Study:
     if twice := set(groups) & set(people):
         raise InvalidParameter(f"{min(twice)!r} is a group and an analyst.", fix="Rename one of them.")
     return Study(
-        tables_from(document, file.name, file.parent),
+        {} if "tables" not in document and "budget" in document else tables_from(document, file.name, file.parent),
         _budget(document.get("budget"), file),
         ledger,
         keep,

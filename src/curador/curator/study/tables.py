@@ -42,7 +42,10 @@ def tables_from(
     """
     tables = document.get("tables")
     if not isinstance(tables, Mapping) or not tables:
-        raise InvalidParameter(f"{where} declares no tables.", fix="Add a section [tables.NAME].")
+        raise InvalidParameter(
+            f"{where} declares no tables.",
+            fix="Add a section [tables.NAME]; or state a [budget] alone, and bring tables in the console.",
+        )
     distinct(map(str, tables), "tables")
     found: dict[str, Table] = {}
     for name, settings in tables.items():
@@ -66,10 +69,15 @@ def read_table(name: str, settings: object, folder: Path | None = None) -> Table
     for needed in ("source", "columns"):
         if not settings.get(needed):
             raise InvalidParameter(f"It has no {needed}.", fix=f"Add {needed}.")
+    return declared_again(name, settings, _source(settings["source"], settings.get("csv"), folder))
+
+
+def declared_again(name: str, settings: Mapping[str, Any], source: object) -> Table:
+    """A table of these settings whose rows are, or were, elsewhere: as :func:`settings_of` says them."""
     public = _flag(settings.get("public", False), "public")
     rest = {k: settings[k] for k in ("neighbors", "size") if k in settings}
     return Table(
-        _source(settings["source"], settings.get("csv"), folder),
+        source,
         unit=Unit.row() if public else _unit(settings.get("unit")),
         columns=settings["columns"],
         contribution=settings.get("contribution"),

@@ -86,7 +86,7 @@ def to_bytes(noisy: NoisyCounts, plan: Plan) -> bytes:
     order = canonical([group.expr for group in plan.question.group_by])
     content = {
         "format": FORMAT,
-        "keys": [[_key_out(key[i]) for i in order] for key in noisy.keys],
+        "keys": [[key_out(key[i]) for i in order] for key in noisy.keys],
         "measured": [[m.code, x.tolist()] for m, x in noisy.measured.items()],
         "ranked": [[r.code, x.tolist()] for r, x in noisy.ranked.items()],
         "around": [[m.code, [row.tolist() for row in x]] for m, x in noisy.around.items()],
@@ -105,7 +105,7 @@ def from_bytes(content: bytes, plan: Plan) -> NoisyCounts:
             raise ValueError
         order = canonical([group.expr for group in plan.question.group_by])
         places = sorted(range(len(order)), key=order.__getitem__)
-        keys = tuple(tuple([_key_in(key[k]) for k in places]) for key in data["keys"])
+        keys = tuple(tuple([key_in(key[k]) for k in places]) for key in data["keys"])
         columns = {text_of(code): values for code, values in data["measured"]}
         ranks = {text_of(code): rows for code, rows in data["ranked"]}
         near = {text_of(code): rows for code, rows in data["around"]}
@@ -180,13 +180,15 @@ def _numbers(values: list[int | float]) -> NDArray[Any]:
     return np.array(values, np.int64 if max(map(abs, values), default=0) < MACHINE_WORD else object)
 
 
-def _key_out(key: Key | None) -> object:
+def key_out(key: Key | None) -> object:
+    """A key of a group as JSON holds it."""
     if isinstance(key, datetime):
         return {"moment": key.isoformat()}
     return {"date": key.isoformat()} if isinstance(key, date) else key
 
 
-def _key_in(x: Any) -> Key | None:
+def key_in(x: Any) -> Key | None:
+    """Read back what :func:`key_out` wrote."""
     if isinstance(x, dict) and "moment" in x:
         return datetime.fromisoformat(x["moment"])
     if isinstance(x, dict):

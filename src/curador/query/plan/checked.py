@@ -27,13 +27,14 @@ from curador.query.language.text import shortened
 from curador.query.language.trees import names
 from curador.query.language.types import MOST_KEYS, Scope, Type
 from curador.query.language.unbounded import unbounded
-from curador.query.tables.columns import FIRST_DAY, LAST_DAY, Key, Kind, key_value, moment_of
+from curador.query.tables.columns import FIRST_DAY, LAST_DAY, Key, Keys, Kind, key_value, moment_of
 from curador.query.tables.names import suggestion
 from curador.query.tables.table import Table
 
 MOST_PUBLIC_GROUPS = 1_000_000
 """The most public keys of one question, all columns multiplied."""
 
+Known = Sequence[Keys | None]
 PublicRows = Callable[[str, Sequence[str]], Sequence[Sequence[Key]]]
 """Reads columns of a public table: from its name and theirs, rows of values, none of them NULL."""
 
@@ -59,7 +60,7 @@ class Checked:
     rows: TypedRows
     groups: tuple[Type, ...]
     columns: tuple[Type | None, ...]
-    keys: tuple[tuple[Key, ...], ...] | None
+    keys: Keys | None
     made: dict[object, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
     """What was worked out of it and public constants alone, by what that is: the same for every price."""
 
@@ -111,11 +112,13 @@ class Checked:
                 )
 
 
-def check(question: Question, tables: Mapping[str, Table], public_rows: PublicRows | None = None) -> Checked:
+def check(
+    question: Question, tables: Mapping[str, Table], public_rows: PublicRows | None = None, known: Known = ()
+) -> Checked:
     """The question, asked by what measures it best, with its types; or a refusal that names the column and the fix.
 
     ``public_rows`` reads keys from public tables; without it none are, and groups made of their columns are selected
-    privately.
+    privately.  ``known`` holds the keys, if any, as they were found when the same question was checked before.
 
     >>> from curador.query.aggregates.moments import mean
     >>> from curador.query.ask.question import Output
@@ -126,14 +129,13 @@ def check(question: Question, tables: Mapping[str, Table], public_rows: PublicRo
     """
     question = resolved_inside(_clipped(question, tables), tables)
     rows = typed_rows(replace(question.rows, where=None), question.expressions, tables)
-    scope = rows.scope
-    question = best_measured(_resolved(question, scope), scope)
+    question = best_measured(_resolved(question, scope := rows.scope), scope)
     if question.where is not None:
         condition(question.where, scope)
     rows = replace(rows, rows=question.rows)
     groups = tuple(_group(g, scope) for g in question.group_by)
     columns = tuple(_measured(o.name, o.aggregate, scope) for o in question.aggregates)
-    keys = _keys(question, tables, groups, public_rows)
+    keys = known[0] if known else _keys(question, tables, groups, public_rows)
     if keys is None and any(o.aggregate.function == "top_k" for o in question.aggregates):
         question = _largest_shown(question)
     if question.sets:
@@ -298,7 +300,7 @@ _Lists = list[tuple[tuple[str, ...], list[tuple[Key, ...]]]]
 
 def _keys(
     question: Question, tables: Mapping[str, Table], groups: tuple[Type, ...], public_rows: PublicRows | None
-) -> tuple[tuple[Key, ...], ...] | None:
+) -> Keys | None:
     if question.tree is not None:
         return _tree_keys(question, tables[question.table])
     types = {g.name: t for g, t in zip(question.group_by, groups, strict=True)}
@@ -310,8 +312,7 @@ def _keys(
         lists.append((given.groups, _typed(rows, [types[n].kind for n in given.groups])))
     keyed = {name for columns, _ in lists for name in columns}
     if public_rows is not None:
-        left = [g for g in question.group_by if g.name not in keyed]
-        lists += _joined_keys(left, types, tables, public_rows)
+        lists += _joined_keys([g for g in question.group_by if g.name not in keyed], types, tables, public_rows)
         keyed |= {name for columns, _ in lists for name in columns}
     for name, t in types.items():
         if name not in keyed:

@@ -31,7 +31,7 @@ from curador.query.plan.measurement import declared_limits, limits
 from curador.query.tables.columns import Key
 from curador.query.tables.csv_format import CsvFormat
 from curador.query.tables.paths import listed
-from curador.query.tables.sources import Files, Frame
+from curador.query.tables.sources import Files, Former, Frame
 from curador.query.tables.table import Table
 
 if TYPE_CHECKING:
@@ -192,13 +192,21 @@ def declared(table: Table) -> dict[str, object]:
 
     Not where the rows are, nor a size that only errors need.
     """
-    code: dict[str, object] = {
+    return {
         "unit": table.unit.id,
         "neighbors": table.neighbors,
         "columns": table.columns,
         "public": table.public,
         "trees": table.trees,
+        **read_from(table),
     }
+
+
+def read_from(table: Table) -> dict[str, object]:
+    """What identifies a measurement of where its rows are read: how CSV files are written, which public rows."""
+    if isinstance(table.source, Frame) and isinstance(table.source.data, Former):
+        return dict(table.source.data.code)
+    code: dict[str, object] = {}
     if isinstance(table.source, Files) and (written := table.source.csv.code) != CsvFormat().code:
         code["csv"] = written
     if table.public and isinstance(table.source, Frame):

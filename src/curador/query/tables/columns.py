@@ -17,6 +17,9 @@ from curador.query.tables.names import suggestion
 Key = int | str | bool | date
 """A public value to group by."""
 
+Keys = tuple[tuple[Key, ...], ...]
+"""The public keys of an answer, each with a value for every group."""
+
 WIDEST = 2**62
 """The largest absolute value of a number in a plan, on its grid: the sum of two still fits a 64-bit integer."""
 

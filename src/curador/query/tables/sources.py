@@ -7,6 +7,7 @@ engine has that scheme.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import NoReturn
@@ -140,6 +141,17 @@ class EngineTable:
 
 
 Source = Files | Frame | EngineTable
+
+
+@dataclass(frozen=True)
+class Former:
+    """Stands for the rows that a table once had, which nobody reads again: only what identified them is known.
+
+    >>> read_source(Former({}))
+    Frame(<Former>)
+    """
+
+    code: Mapping[str, object]
 
 
 def read_source(source: object, csv: object = None) -> Source:

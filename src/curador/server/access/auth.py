@@ -20,6 +20,9 @@ PREFIX, COOKIE_PREFIX = "cur_", "ses_"
 
 LONGEST_TOKEN = 100
 
+FIRST_START = "first start"
+"""The label of the code that a start prints where nobody is the curator yet."""
+
 
 @dataclass(frozen=True, slots=True)
 class Caller:
@@ -94,12 +97,21 @@ def exchange(ledger: Ledger, token: str, now: datetime | None = None) -> str:
         if found is None or not found.once:
             return None
         book.end_access(found.token, because="used")
+        if found.role == "curator":
+            end_first_codes(book, "there is a curator")
         return give(book, Access("", found.role, found.who, found.label))
 
     made = ledger.at_once(spend)
     if made is None:
         raise unknown_token()
     return made
+
+
+def end_first_codes(book: Ledger, because: str) -> None:
+    """Let no code of a first start make a curator any more."""
+    for one in book.accesses():
+        if one.label == FIRST_START and one.kind == "code" and not one.ended:
+            book.end_access(one.token, because=because)
 
 
 def known(ledger: Ledger, token: str, now: datetime | None = None, prefix: str = PREFIX) -> Access | None:

@@ -16,7 +16,7 @@ from argon2.exceptions import Argon2Error, InvalidHash
 from curador import Access, Ledger
 from curador.curator.naming import ANALYST, normal
 from curador.errors import CuradorError, InvalidParameter, NotAllowed
-from curador.server.access.auth import digest, known, new_token
+from curador.server.access.auth import digest, end_first_codes, known, new_token
 
 SHORTEST, LONGEST = 12, 200
 """Characters of a password.  Length is all that is asked for [NIST SP 800-63B]."""
@@ -46,6 +46,8 @@ def set_password(ledger: Ledger, code: str, login: str, password: str, now: date
         if any(named(name) == login and name != found.who for name in _analysts(book)):
             return InvalidParameter("An analyst has this name.", fix="Choose another name.", code="login-of-analyst")
         book.end_access(found.token, because="used")
+        if found.role == "curator":
+            end_first_codes(book, "there is a curator")
         made = replace(found, token=own, once=False, expires=None, login=shown, secret=secret)
         return book.give_access(made)
 

@@ -15,6 +15,7 @@ from curador import Access
 from curador.errors import CuradorError, InvalidParameter, NotAllowed
 from curador.server.access.auth import known
 from curador.server.access.passwords import LONGEST, SHORTEST, change_password, refuse_length, set_password, signed_in
+from curador.server.access.people import has_curator
 from curador.server.access.sessions import LASTS
 from curador.server.console.forms import Filled, filled
 from curador.server.console.genuine import page_router
@@ -34,7 +35,7 @@ async def sign_in_page(visit: Visiting, next: Annotated[str, Query(max_length=30
     """Where one signs in, with a name and a password or with a token."""
     if visit.caller is not None:
         return visit.to(inside(next))
-    return visit.page("sign_in.html", form=Filled(), next=inside(next))
+    return await _sign_in_page(visit, Filled(), inside(next))
 
 
 @router.post("/sign-in", response_class=Response)
@@ -51,8 +52,13 @@ async def sign_in(visit: Visiting) -> Response:
             found = await visit.serving.hashed(partial(signed_in, ledger, form["login"], form["password"]))
     except CuradorError as error:
         wrong = form.refused("token" if form["token"] else "password", error)
-        return visit.page("sign_in.html", status_of(error), form=wrong, next=back)
+        return await _sign_in_page(visit, wrong, back, status_of(error))
     return await _entered(visit, found, back)
+
+
+async def _sign_in_page(visit: Visit, form: Filled, back: str, status: int = 200) -> Response:
+    nobody = not await visit.serving.work(partial(has_curator, visit.serving.curator.ledger))
+    return visit.page("sign_in.html", status, form=form, next=back, nobody=nobody)
 
 
 @router.get("/start", response_class=Response)

@@ -123,6 +123,15 @@ class Visit:
         return found
 
     @property
+    def only_here(self) -> str:
+        """The host of this page's address, where it is this computer's own name for itself; else nothing.
+
+        Links that a page gives out begin with the address that it was asked by.
+        """
+        host = self.request.url.hostname or ""
+        return host if host in ("127.0.0.1", "::1", "localhost") else ""
+
+    @property
     def here(self) -> str:
         """The address of this page with what is asked of it, to come back to."""
         path, query = str(self.request.scope["path"]), self.request.scope["query_string"].decode("latin-1")

@@ -92,7 +92,16 @@ def opened(curator: Curator, link: str, **how: Any) -> Release | Publication:
     known = curator.ledger.access(digest(link))
     if known is None or known.ended or not known.charge:
         raise not_found()
-    return _recalled(curator, known.charge, **how)
+    try:
+        return _recalled(curator, known.charge, **how)
+    except InvalidParameter as error:
+        if error.code != "not-recalled":
+            raise
+    raise InvalidParameter(  # whoever reads it cannot ask, so what asking costs is not theirs to hear
+        "What this link is for cannot be shown any more.",
+        fix="Ask whoever gave it to you for its report.",
+        code="not-shown",
+    )
 
 
 def public_charges(curator: Curator) -> list[Charge]:

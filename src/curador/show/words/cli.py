@@ -242,6 +242,10 @@ TEXTS = {
         "Con un presupuesto cerrado no se puede volver a comprar.",
     ),
     # -- serve, token
+    "new-epsilon": (
+        "The most that all answers together may cost one person, as epsilon: 1 is a little, 10 nearly everything",
+        "Lo máximo que todas las respuestas juntas pueden costarle a una persona, como épsilon: 1 es poco, 10 casi todo",
+    ),
     "serving": ("Serving on {address}. Stop with Ctrl-C.", "Sirviendo en {address}. Se detiene con Ctrl-C."),
     "first-link": (
         "No curator has signed in yet. Open this link, which works once, within a day:",

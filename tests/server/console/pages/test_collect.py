@@ -55,6 +55,11 @@ def test_estimates_are_watched(browser: Browser, collecting: Served, language: s
         seen.look(f"collected-{language}-{theme}-{width}")
 
 
+def test_what_devices_run_says_that_it_reaches_this_computer_alone(collecting: Served) -> None:
+    with visitor(collecting, "curator") as client:
+        assert "opens on this computer only" in client.get("/console/collect/drinks").text
+
+
 def test_the_page_looks_again_by_itself_and_intervals_tighten(collecting: Served) -> None:
     collector = collecting.service.collected["drinks"].collector
     with visitor(collecting, "auditor") as client:

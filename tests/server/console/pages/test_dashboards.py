@@ -192,7 +192,7 @@ def test_the_budget_is_split_by_dragging_and_by_arrow_keys(
 
 def test_without_a_script_shares_are_numbers(browser: Browser, served: Served) -> None:
     context = browser.new_context(java_script_enabled=False)
-    context.add_cookies([{"name": SESSION, "value": session_of(served, "ana"), "url": served.url}])
+    context.add_cookies([{"name": served.cookie(SESSION), "value": session_of(served, "ana"), "url": served.url}])
     page = context.new_page()
     page.goto(f"{served.url}/console/dashboards")
     assert page.locator("#split").is_hidden()

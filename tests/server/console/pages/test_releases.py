@@ -223,6 +223,20 @@ def test_a_new_link_stands_first_and_can_be_copied(browser: Browser, served: Ser
         seen.look("public")
 
 
+def test_links_that_open_on_this_computer_alone_say_so(served: Served) -> None:
+    """Also an analyst's link; not those of a server that others reach by its name."""
+    said, door = "opens on this computer only", {"role": "auditor", "shape": "link"}
+    with visitor(served, "curator") as client:
+        assert said in client.post(f"/console/releases/{own(served)}/link", data={"label": "x"}).text
+        assert said in client.post("/console/analysts/doors", data=door).text
+        assert said not in client.post("/console/analysts/doors", data={**door, "shape": "token"}).text
+        assert said not in client.get(f"/console/releases/{own(served)}").text
+    with visitor(served, "curator", Host="data.example.org") as client:
+        found = client.post(f"/console/releases/{own(served)}/link", data={"label": "x"}).text
+        assert "http://data.example.org/console/public/" in found
+        assert said not in found
+
+
 def test_a_report_names_its_file_date_and_tables_as_the_page_does(served: Served) -> None:
     id = own(served)
     with visitor(served, "ana") as ana:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from curador import Charge, Curator
+from curador.curator.purchases.kept import opened
 
 if TYPE_CHECKING:
     from curador.learn.recipe import BoughtModel
@@ -27,7 +28,7 @@ def bought_scores(curator: Curator, found: BoughtModel, charges: Iterable[Charge
     own, scores = digest_of(found.model), []
     for one in charges:
         code = one.note.get("training")
-        counts = curator.ledger.answer(one.id) if isinstance(code, Mapping) and code.get("model") == own else None
-        made = None if counts is None else score_from(counts, one.event, one.id)
+        content = curator.ledger.answer(one.id) if isinstance(code, Mapping) and code.get("model") == own else None
+        made = None if content is None else score_from(opened(content)[1], one.event, one.id)
         scores += [] if made is None else [(one, made)]
     return scores

@@ -211,7 +211,7 @@ def _kinds(visit: Visit) -> list[tuple[str, str]]:
 
 def _usual_kind(curator: Curator) -> str:
     """A new budget is counted as the budget above it is, unless another kind is chosen."""
-    return asked_for(curator.budgets()[0])
+    return next(map(asked_for, curator.budgets()), KINDS[0])
 
 
 # ---- budgets ---------------------------------------------------------------------------------------------------------

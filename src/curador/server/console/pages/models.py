@@ -68,7 +68,8 @@ Named = Annotated[str, Query(max_length=200)]
 @router.get("/models", response_class=Response)
 async def models(visit: Visiting, caller: Member, table: Named = "") -> Response:
     """The models that were bought, and a form for another."""
-    tables = _private(visit)
+    if not (tables := _private(visit)):
+        return visit.page("no_tables.html", title="models.title")
     chosen = table if table in tables else max(tables, key=lambda name: sum(c.usable for c in _columns(visit, name)))
     form = await visit.serving.work(lambda: _usual(visit, caller, chosen))
     return await _page(visit, caller, form, plan=False)
@@ -115,7 +116,7 @@ def _shown_so(other: str, sign: str) -> str:
 
 
 def _private(visit: Visit) -> list[str]:
-    """The tables to learn from; there is always one, which the budget is for."""
+    """The tables to learn from: at least one, unless the study has none yet."""
     return [name for name, one in visit.serving.curator.tables.items() if not one.public]
 
 

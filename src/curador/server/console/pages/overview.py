@@ -11,11 +11,12 @@ from itertools import accumulate
 from fastapi import Response
 from markupsafe import Markup
 
-from curador import Balance, Charge, Curator, count, within
+from curador import Balance, Charge, Curator, Guarantee, count, within
 from curador.accounting import filters
 from curador.accounting.rules.costs import Cost
 from curador.curator.budgets import POPULATION
 from curador.curator.naming import ANALYST
+from curador.curator.study.file import read_study
 from curador.curator.table import missing_files
 from curador.errors import CuradorError
 from curador.server.access.auth import Caller
@@ -89,7 +90,14 @@ async def overview(visit: Visiting, caller: Anyone) -> Response:
     if caller.role == "reader":
         public = await visit.serving.work(lambda: len(public_ids(curator)))
         return visit.page(
-            "overview.html", budgets=[], fits=None, analysts=None, public=public, next=NEXT["reader"], missing=[]
+            "overview.html",
+            budgets=[],
+            fits=None,
+            analysts=None,
+            public=public,
+            next=NEXT["reader"],
+            stated="",
+            missing=[],
         )
     return await visit.serving.work(lambda: _made(visit, caller, curator))
 
@@ -108,6 +116,7 @@ def _made(visit: Visit, caller: Caller, curator: Curator) -> Response:
         raised=handle(balances[0].scope) if caller.role == "curator" and len(balances) == 1 else "",
         public=None,
         next=NEXT[caller.role],
+        stated=_stated(visit, curator),
         missing=list(missing_files(curator.tables).items()),
         may_mend=caller.role == "curator",
     )
@@ -130,6 +139,14 @@ def _budget(visit: Visit, balance: Balance, charges: Sequence[Charge], own: bool
         _by_whom(visit, balance, paid) if paid and not own else None,
         [charge for charge, _ in reversed(paid[-LAST:])],
     )
+
+
+def _stated(visit: Visit, curator: Curator) -> str:
+    """The budget of a study without tables, as its file states it: the ledger opens it with the first table."""
+    if curator.tables or curator.study_file is None or POPULATION in curator.ledger:
+        return ""
+    stated = read_study(curator.study_file).budget
+    return visit.amount(stated) if isinstance(stated, Guarantee) else ""
 
 
 def _unit(curator: Curator) -> str:

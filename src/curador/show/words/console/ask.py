@@ -6,10 +6,6 @@ TEXTS = {
         "Choose what to ask, or write it as SQL. What it costs and how wrong the answer will be is shown before you pay.",
         "Elija qué preguntar o escríbalo en SQL. Cuánto cuesta y cuánto errará la respuesta se muestra antes de pagar.",
     ),
-    "no-tables": (
-        "There is no table to ask about yet. The curator declares one first.",
-        "Aún no hay ninguna tabla sobre la que preguntar. Primero el curador declara una.",
-    ),
     # -- the question
     "what": ("Question", "Pregunta"),
     "sql": ("The question as SQL", "La pregunta en SQL"),

@@ -140,6 +140,35 @@ TEXTS = {
         "There is nothing at this address, or nothing that you may see. Look whether it is written right.",
         "No hay nada en esta dirección, o nada que usted pueda ver. Mire si está bien escrita.",
     ),
+    "sign-in-nobody": (
+        "There is no curator here yet. Open the link that the terminal shows where the server was started; started again, it shows a new one.",
+        "Aquí aún no hay curador. Abra el enlace que muestra la terminal donde se inició el servidor; si se inicia de nuevo, muestra otro.",
+    ),
+    "only-here": (
+        "This address opens on this computer only, since the server listens on {host}. How others reach it: serve-a-study, in the documentation (--host with a certificate, or a proxy that has one).",
+        "Esta dirección solo abre en este equipo, porque el servidor escucha en {host}. Cómo llegan otros: serve-a-study, en la documentación (--host con un certificado, o un proxy que lo tenga).",
+    ),
+    "no-tables": (
+        "There is no table to ask about yet. The curator declares one first.",
+        "Aún no hay ninguna tabla sobre la que preguntar. Primero el curador declara una.",
+    ),
+    "no-tables-bring": (
+        "This study has no tables yet. Say where the first one is, whom it protects and what its columns may hold: step by step, and no row is read.",
+        "Este estudio aún no tiene tablas. Diga dónde está la primera, a quién protege y qué pueden contener sus columnas: paso a paso, y no se lee ninguna fila.",
+    ),
+    "bring-first": ("Bring your first table", "Traer su primera tabla"),
+    "error-no-tables-yet": (
+        "This study has no tables yet. The curator declares one first.",
+        "Este estudio aún no tiene tablas. Primero el curador declara una.",
+    ),
+    "error-not-recalled": (
+        "What charge {charge} bought is kept, but not how it was planned, so that it cannot be shown again. Asking the same in the same way is free while everything is declared as it was then; otherwise it is paid for again.",
+        "Lo que compró el cargo {charge} se conserva, pero no cómo se planificó, así que no se puede volver a mostrar. Preguntar lo mismo de la misma manera es gratis mientras todo esté declarado como entonces; si no, se paga de nuevo.",
+    ),
+    "error-not-shown": (
+        "What this link is for cannot be shown any more. Ask whoever gave it to you for its report.",
+        "Lo que abre este enlace ya no se puede mostrar. Pida su informe a quien se lo dio.",
+    ),
     "error-method": ("This address does not do that.", "Esta dirección no hace eso."),
     "error-too-many": (
         "There are too many requests. Wait a minute.",

@@ -12,6 +12,11 @@ TEXTS = {
         "Épsilon mide cuánto revelan las respuestas de cada persona: 0.1 es casi nada, 1 es poco, 10 es casi todo. Lo que cuesta cada respuesta se suma, y al acabarse el presupuesto ya no se responde.",
     ),
     "epsilon-lessons": ("Try it in the playground", "Pruébelo en el laboratorio"),
+    "first-table": ("A new study", "Un estudio nuevo"),
+    "stated": (
+        "All answers together may cost one person {budget}. That is changed in the study file, below [budget], as long as there is no table; afterwards it can only be raised, for a reason that is recorded.",
+        "Todas las respuestas juntas pueden costarle a una persona {budget}. Eso se cambia en el archivo del estudio, bajo [budget], mientras no haya ninguna tabla; después solo se puede aumentar, con un motivo que queda registrado.",
+    ),
     "next-ask": ("Ask a question", "Hacer una pregunta"),
     "next-analysts": ("Add an analyst", "Añadir un analista"),
     "next-tables": ("Bring a table", "Traer una tabla"),

@@ -85,8 +85,8 @@ TEXTS = {
         "Una pregunta comprada antes es otra una vez que la tabla cambia: si se repite, se paga de nuevo.",
     ),
     "change-releases": (
-        "Pages of what was bought about the table cannot be opened while it is declared otherwise: save their reports first. Changed back, they open again.",
-        "Las páginas de lo que se compró sobre la tabla no se pueden abrir mientras esté declarada de otra forma: guarde antes sus informes. Si se cambia de vuelta, se abren otra vez.",
+        "What was bought stays as it is: its pages, files and public links go on, under the declarations it was bought under.",
+        "Lo comprado queda como está: sus páginas, archivos y enlaces públicos siguen, con las declaraciones con que se compró.",
     ),
     "change-because": ("Reason, if you change that", "Motivo, si cambia eso"),
     "change-because-hint": (
@@ -127,8 +127,8 @@ TEXTS = {
         "Lo gastado en ella queda gastado: retirarla no devuelve presupuesto.",
     ),
     "withdraw-releases": (
-        "What was answered cannot be taken back; its pages here cannot be opened without the table, so save their reports first. Reports and files that were saved stay.",
-        "Lo respondido no se puede deshacer; sus páginas aquí no se pueden abrir sin la tabla, así que guarde antes sus informes. Los informes y archivos guardados quedan.",
+        "What was answered cannot be taken back, and stays: its pages, files and public links go on without the table.",
+        "Lo respondido no se puede deshacer, y queda: sus páginas, archivos y enlaces públicos siguen sin la tabla.",
     ),
     "withdraw-file": ("Its rows are not deleted: {source}.", "Sus filas no se borran: {source}."),
     "withdraw-again": (
