@@ -375,3 +375,12 @@ def _numbers(paths: list[str]) -> tuple[str, ...]:
 def no_tables_yet() -> InvalidParameter:
     """The refusal of what needs a table, in a study that has none."""
     return InvalidParameter("This study has no tables yet.", fix="Declare one first.", code="no-tables-yet")
+
+
+def storable(text: str) -> bool:
+    """Whether a text can be written down; half a surrogate pair cannot.
+
+    >>> storable("ñ"), storable(chr(0xD800))
+    (True, False)
+    """
+    return not any(0xD800 <= ord(c) < 0xE000 for c in text)

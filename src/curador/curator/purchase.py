@@ -20,7 +20,7 @@ from curador.accounting.events import Event
 from curador.curator.analysts import Scopes
 from curador.curator.budgets import root_of
 from curador.curator.holder import shortage
-from curador.curator.naming import normal
+from curador.curator.naming import normal, storable
 from curador.curator.policy import Policy, require_whole_units
 from curador.curator.purchases.kept import kept, opened
 from curador.curator.purchases.known import KnownPurchases
@@ -179,15 +179,6 @@ class Request:
             return None
         who = None if self.analyst is None else normal(self.analyst)
         return hashlib.sha256(json.dumps([who, self.key]).encode()).hexdigest()
-
-
-def storable(text: str) -> bool:
-    """Whether a text can be written down; half a surrogate pair cannot.
-
-    >>> storable("ñ"), storable(chr(0xD800))
-    (True, False)
-    """
-    return not any(0xD800 <= ord(c) < 0xE000 for c in text)
 
 
 class Buyer:

@@ -12,7 +12,8 @@ from types import MappingProxyType
 from typing import Any
 
 from curador.accounting.events import ApproxLoss, Event, compose
-from curador.curator.purchase import Bought, storable
+from curador.curator.naming import storable
+from curador.curator.purchase import Bought
 from curador.curator.releases.release import Release, present
 from curador.engines.engine import Progress
 from curador.engines.pool import EnginePool
