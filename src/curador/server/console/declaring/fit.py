@@ -11,7 +11,7 @@ from typing import Any
 
 from curador import Release
 from curador.errors import InvalidParameter
-from curador.server.console.forms import Filled, amount
+from curador.server.console.forms import Filled, amount, number_text
 from curador.server.console.visit import Visit
 
 PRICES = ("0.1", "0.05", "0.02", "0.01", "0.005", "0.002", "0.001")
@@ -50,9 +50,8 @@ def chosen(form: Filled, columns: Sequence[str]) -> list[str]:
 
 def price_of(form: Filled) -> str:
     """What a form offers to pay; a comma before the fraction is as good as a point."""
-    text = form["epsilon"].strip().replace(",", ".")
-    amount(text, "epsilon")
-    return text
+    amount(form["epsilon"], "epsilon")
+    return number_text(form["epsilon"])
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from curador.local.collect.summaries import summarize
 from curador.local.devices.clients import FILES, source
 from curador.local.task.build import build_task, options_of
 from curador.local.task.task import Task
-from curador.server.console.forms import Filled, amount, decimal, filled
+from curador.server.console.forms import Filled, amount, filled, number_text
 from curador.server.console.genuine import page_router
 from curador.server.console.visit import HEADERS, Visit, Visiting
 from curador.server.gate.problems import status_of
@@ -103,7 +103,7 @@ async def make(visit: Visiting, caller: Holder) -> Response:
     """Say what a task would promise and tell; or, with the second button, make it and take reports."""
     form = await filled(visit.request)
     try:
-        plain = {field: decimal(form[field], visit.language) for field in ("epsilon", "low", "high")}
+        plain = {field: number_text(form[field]) for field in ("epsilon", "low", "high")}
         name, task, users = _asked(Filled({**form.values, **plain}))
         if form["step"] != "make":
             error = await visit.serving.work(lambda: _expected(task, users))

@@ -16,6 +16,7 @@ from typing import Any
 from curador import Table
 from curador.curator.table import question_of
 from curador.errors import CuradorError, InvalidParameter
+from curador.server.console.forms import number_text, refuse_doubtful
 
 FILTERS, GROUPS, MEASURES = 3, 2, 3
 """How many of each the builder has room for."""
@@ -209,6 +210,9 @@ def _condition(f: Condition, place: int, table: Table) -> str:
 
 def _literal(value: str, kind: str, place: int) -> str:
     plain = value if kind == "text" else value.strip()
+    if kind in ("integer", "real"):
+        refuse_doubtful(plain, f"where-{place}-value")
+        plain = number_text(plain)
     if not plain or not _is_written(plain, kind):
         raise _missing(f"where-{place}-value", f"{kind} values are not written so.", f"builder-value-{kind}")
     return QUOTED[kind].format(plain.replace("'", "''")) if kind in QUOTED else plain

@@ -78,11 +78,20 @@ TEXTS = {
         "{most}: all that remains",
         "{most}: todo lo que queda",
     ),
+    "spent": (
+        "The budget is spent: nothing more can be bought. Ask whoever gave it for more; what was bought can still be read for free.",
+        "El presupuesto se acabó: ya no se puede comprar nada. Pida más a quien lo dio; lo comprado se sigue leyendo gratis.",
+    ),
+    "closed": (
+        "This budget was closed: nothing can be bought from it any more. What was bought can still be read for free.",
+        "Este presupuesto fue cerrado: ya no se puede comprar nada con él. Lo comprado se sigue leyendo gratis.",
+    ),
     "error": ("Largest error you accept (±)", "El mayor error que acepta (±)"),
     "error-hint": (
         "The least epsilon that reaches it is found and shown below.",
         "Se busca el menor épsilon que lo alcanza y se muestra abajo.",
     ),
+    "read-as": ("{text} was read as {number}.", "{text} se leyó como {number}."),
     "more": ("More choices", "Más opciones"),
     "rows": ("Rows behind each number, if you know them", "Filas detrás de cada número, si las conoce"),
     "rows-hint": (
@@ -109,6 +118,15 @@ TEXTS = {
         "Ask and pay {cost}",
         "Preguntar y pagar {cost}",
     ),
+    "owned": (
+        "You already have an answer to this question, with {errors} (charge {charge}). To look at it is free; a new one costs.",
+        "Ya tiene una respuesta a esta pregunta, con {errors} (cargo {charge}). Verla es gratis; una nueva cuesta.",
+    ),
+    "owned-part": (
+        "You have already bought this number or its groups (charge {charge}). To look at them is free; a new answer costs.",
+        "Ya compró este número o sus grupos (cargo {charge}). Verlos es gratis; una respuesta nueva cuesta.",
+    ),
+    "owned-look": ("Look at it", "Verla"),
     "pay-free": (
         "Show it again, for free",
         "Mostrarla de nuevo, gratis",
@@ -119,8 +137,8 @@ TEXTS = {
         "Preguntando… la respuesta sale al próximo tic del reloj.",
     ),
     "pay-hint": (
-        "What is paid cannot be taken back. The same question again is free.",
-        "Lo pagado no se puede deshacer. La misma pregunta otra vez es gratis.",
+        "What is paid cannot be taken back. The same question again at the same price is free; at another price it is paid again. Nobody else sees the answer until the curator makes a public link for it.",
+        "Lo pagado no se puede deshacer. La misma pregunta otra vez al mismo precio es gratis; a otro precio se paga de nuevo. Nadie más ve la respuesta hasta que el curador cree un enlace público.",
     ),
     # -- what to expect
     "expect": ("What to expect", "Qué esperar"),
@@ -134,9 +152,13 @@ TEXTS = {
         "{share} of what remains",
         "{share} de lo que queda",
     ),
+    "share-little": ("less than 0.01 % of what remains", "menos de 0.01 % de lo que queda"),
+    "share-all": ("all that remains (100 %)", "todo lo que queda (100 %)"),
+    "share-times": ("{n} times what remains", "{n} veces lo que queda"),
+    "share-huge": ("more than a million times what remains", "más de un millón de veces lo que queda"),
     "much": (
-        "This one answer takes {share} of what remains, for ever.",
-        "Esta sola respuesta se lleva el {share} de lo que queda, para siempre.",
+        "This one answer takes {share}, for ever.",
+        "Esta sola respuesta se lleva {share}, para siempre.",
     ),
     "error-rows": (
         "rows behind it",
@@ -175,6 +197,14 @@ TEXTS = {
         "Whatever is concluded from the answer is at most {ratio} times as likely with a person's data as without.",
         "Lo que se concluya de la respuesta es a lo sumo {ratio} veces más probable con los datos de una persona que sin ellos.",
     ),
+    "risk-huge": (
+        "Whatever is concluded from the answer may be more than a million times as likely with a person's data as without: that protects nobody.",
+        "Lo que se concluya de la respuesta puede ser más de un millón de veces más probable con los datos de una persona que sin ellos: eso no protege a nadie.",
+    ),
+    "risk-sure": (
+        "Who thought it 50 % likely that someone is in the data can be all but certain after it.",
+        "Quien creía con 50 % que alguien está en los datos puede estar después casi seguro.",
+    ),
     "risk-belief": (
         "Who thought it 50 % likely that someone is in the data can be at most {most} % sure after it.",
         "Quien creía con 50 % que alguien está en los datos puede estar después a lo sumo {most} % seguro.",
@@ -208,6 +238,11 @@ TEXTS = {
     "rehearsal-rows": (
         "{n} rows made up from the declarations alone, with noise of the same size. The numbers say nothing about the data.",
         "{n} filas inventadas solo a partir de las declaraciones, con ruido del mismo tamaño. Los números no dicen nada de los datos.",
+    ),
+    "rehearsal-each": ("About {n} are behind each number.", "Detrás de cada número hay unas {n}."),
+    "vague": (
+        "With about {n} rows behind each number, this answer would say next to nothing: its interval is nearly all that the declared bounds allow. Pay more, or ask for fewer groups; and count the rows first.",
+        "Con unas {n} filas detrás de cada número, esta respuesta no diría casi nada: su intervalo es casi todo lo que permiten los límites declarados. Pague más o pida menos grupos, y cuente antes las filas.",
     ),
     "made-up": (
         "These numbers come from made-up rows. They are about no one, and nothing was spent.",

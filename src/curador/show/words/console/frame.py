@@ -263,8 +263,12 @@ TEXTS = {
         "El servidor no pudo hacerlo. Mire lo que ha gastado antes de pagar otra vez: lo cobrado queda cobrado.",
     ),
     "error-amount": (
-        "This is no amount above 0. Write a decimal or a fraction: 0.5, 1/10.",
-        "Esto no es una cantidad mayor que 0. Escriba un decimal o una fracción: 0.5, 1/10.",
+        "This is no amount above 0. Write a decimal or a fraction, and no sign such as %: 0.5, 1/10, 1000.",
+        "Esto no es una cantidad mayor que 0. Escriba un decimal o una fracción, sin signos como %: 0.5, 1/10, 1000.",
+    ),
+    "error-number-unclear": (
+        "Is {text} meant as {one} or as {other}? Write one of these.",
+        "¿{text} quiere decir {one} o {other}? Escriba uno de estos.",
     ),
     "error-no-reason": (
         "A decision needs a reason: it is kept in the ledger. Say it in a few words.",
