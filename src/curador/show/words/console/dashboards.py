@@ -20,10 +20,10 @@ TEXTS = {
     "question-title": ("Title for readers", "Título para quienes leen"),
     "name": ("Short name", "Nombre corto"),
     "name-hint": ("For files and code.", "Para archivos y código."),
-    "weight": ("Its share of the budget, in percent", "Su parte del presupuesto, en porcentaje"),
+    "weight": ("Its share of the budget", "Su parte del presupuesto"),
     "weight-hint": (
-        "Shares count in proportion: 30 and 10 give the first three quarters.",
-        "Las partes cuentan en proporción: 30 y 10 dan a la primera tres cuartos.",
+        "Shares count in proportion and need not sum to 100: 30 and 10 give the first three quarters. What you type stays as you typed it.",
+        "Las partes cuentan en proporción y no tienen que sumar 100: 30 y 10 dan a la primera tres cuartos. Lo que usted escribe queda como lo escribió.",
     ),
     "split": ("How the budget is split", "Cómo se reparte el presupuesto"),
     "split-hint": (
@@ -43,6 +43,7 @@ TEXTS = {
     "own": ("Its part", "Su parte"),
     "errors": ("Expected error", "Error esperado"),
     "pay": ("Answer all and pay", "Responder todas y pagar"),
+    "pay-cost": ("Answer all and pay {cost}", "Responder todas y pagar {cost}"),
     "try": ("Try it on made-up rows", "Probarlo con filas inventadas"),
     "more": ("Add a question", "Añadir una pregunta"),
     "pay-hint": (

@@ -120,7 +120,9 @@ TEXTS = {
         "More steps share the same budget; empty: the usual.",
         "Más pasos comparten el mismo presupuesto; vacío: lo usual.",
     ),
-    "pay": ("Pay and learn", "Pagar y aprender"),
+    "pay": ("Pay and learn", "Pagar y entrenar"),
+    "pay-cost": ("Pay {cost} and learn", "Pagar {cost} y entrenar"),
+    "pay-free": ("Show it again, for free", "Mostrarlo de nuevo, gratis"),
     "plan": ("What would it cost?", "¿Cuánto costaría?"),
     "pay-hint": (
         "Paying cannot be undone. The same model again is free.",
