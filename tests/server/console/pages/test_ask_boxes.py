@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import html
 import re
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.server.console.browsing import screen, visitor
 from tests.server.console.pages.test_ask import BUILT, PART, charges, question
-from tests.server.served import Served
+from tests.server.served import STUDY, Served, serving, write_study
 
 
 def active(page: Page) -> str:
@@ -161,3 +162,50 @@ def test_rows_behind_each_number_are_made_up_for_each_group_and_a_vague_answer_i
     assert "About 400 are behind each number" in fine
     assert "would say next to nothing" not in fine
     assert 'id="vague" hx-swap-oob="true"><p class="warn">With about 400 rows' in vague
+
+
+# ---- groups of numbers -----------------------------------------------------------------------------------------------
+
+
+def test_a_number_with_many_values_is_grouped_by_ranges(browser: Browser, served: Served) -> None:
+    with screen(browser, served, "ana", language="es") as seen:
+        page = seen.open("/console/ask?table=people")
+        page.wait_for_selector("#rehearsal .made-up")
+        page.select_option("#by-0", label="pay, por rangos")
+        expect(page.locator("#sql")).to_have_value(
+            re.compile(r"BIN\(pay, 0, 1000, 2000, 3000, 4000, 5000\) AS pay_range")
+        )
+        page.wait_for_selector("#pay:not([disabled])")
+        written = page.input_value("#sql")
+        page.fill("#sql", "SELECT pay, COUNT(*) AS n FROM people WHERE age > 3 GROUP BY pay")
+        page.click("#estimate a")
+        page.wait_for_selector("#by-0 option[value=pay][selected]", state="attached")
+        assert page.input_value("#sql") == written.replace("\nGROUP", "\nWHERE age > 3\nGROUP")
+        page.click("#sql-help summary")
+        seen.look("ask-ranges")
+
+
+def test_what_can_be_written_is_shown_by_examples_that_can_be_asked(tmp_path: Path) -> None:
+    columns = 'sector = { type = "text", keys = ["health"] }\nage = { type = "integer", bounds = [0, 99] }\n'
+    study = STUDY.replace("[tables.people", "[tables.staff").replace('sex = { type = "text", keys = ["F", "M"] }\n', "")
+    study = study.replace("age = { type", "old = { type").replace(
+        "[tables.staff.columns]\n", f"[tables.staff.columns]\n{columns}"
+    )
+    with serving(write_study(tmp_path, study=study)) as served, visitor(served, "ana") as ana:
+        page = html.unescape(ana.get("/console/ask").text)
+        shown = re.findall("<code>(SELECT.*?)</code>", page, re.DOTALL)[0].splitlines()
+        for sql in shown:
+            found = ana.post("/console/ask/estimate", data=question(0, sql=sql), headers=PART).text
+            assert "It costs" in found, sql
+    assert len(shown) == 7
+
+
+def test_an_error_that_depends_on_rows_is_told_in_the_words_of_the_page(served: Served) -> None:
+    form = question(0, sql="SELECT AVG(pay) AS m FROM people", by="error", error="50")
+    with visitor(served, "ana") as ana:
+        asked = ana.post("/console/ask/estimate", data=form, headers=PART).text
+        board = {"places": "1", "sql-0": form["sql"], "error-0": "50"}
+        together = ana.post("/console/dashboards/estimate", data=board, headers=PART).text
+    assert "Fill in “Rows behind each number”" in asked
+    assert "give it a share of the budget" in together
+    assert "rows=" not in asked + together

@@ -210,8 +210,8 @@ def test_a_share_that_was_typed_is_never_written_anew_and_is_what_is_paid(browse
         expect(page.locator("#pay")).to_have_text("Answer all and pay epsilon 0.1")
         page.click("#pay:not([disabled])")
         page.wait_for_url("**/console/releases/*bought=now*")
-    note = served.curator.history("ana")[-1].note["budgets"]
-    assert [round(note[name]["epsilon"], 4) for name in ("one", "two", "three")] == [0.03, 0.06, 0.01]
+    note: Any = served.curator.history("ana")[-1].note
+    assert [round(note["budgets"][name]["epsilon"], 4) for name in ("one", "two", "three")] == [0.03, 0.06, 0.01]
 
 
 @pytest.mark.parametrize("box", ["#title", "#epsilon", "#name-0", "#weight-0"])

@@ -28,12 +28,14 @@ from curador.server.console.questions.built import (
     Built,
     built_of,
     fitting,
+    in_ranges,
     listed_values,
     read_parts,
 )
 from curador.server.console.questions.code import code_of
 from curador.server.console.questions.owned import owned
 from curador.server.console.questions.pricing import CONFIDENCES, affordable, left_of, place_of, priced
+from curador.server.console.questions.ranges import ranged
 from curador.server.console.questions.stage import MOST_GROUPS, drawn, rehearsed, rows_of
 from curador.server.console.questions.values import undeclared
 from curador.server.console.visit import Visit, Visiting
@@ -49,6 +51,8 @@ MANY_GROUPS = 50
 """So many groups are worth a word: each of them has the whole error."""
 LARGEST = 1.0
 """The largest epsilon of the slider; more can be typed, with a reason."""
+NO_LIST = ("group-by-real", "needs-delta", "delta-not-granted")
+"""Refusals of groups that no list of values is public for."""
 VAGUE = ("nothing-learned", "nothing-learned-in")
 """Notes that say that an answer says next to nothing."""
 CHANGED = {"HX-Trigger": "question-changed"}
@@ -208,6 +212,7 @@ def _question(visit: Visit, form: Filled, built: Built | None) -> dict[str, Any]
         "shown": _written(built, visit) if built else "",
         "tables": [name for name, one in tables.items() if not one.public],
         "columns": list(table.columns) if table else [],
+        "ranged": [name for name in table.columns if ranged(name, table)] if table else [],
         "fit": [fitting(m.function, table) for m in built.measures] if built and table else [],
         "listed": [listed_values(f.column, table) for f in built.filters] if built and table else [],
         "functions": list(FUNCTIONS),
@@ -254,6 +259,11 @@ async def _estimate(visit: Visit, caller: Caller, form: Filled) -> dict[str, Any
         fits = sent(await asking.how_many(body, visit.serving, caller))["fits"]
     except CuradorError as error:
         nothing: dict[str, Any] = {"estimate": None, "code": None, "odds": "", "odd": [], "payable": False, "many": 0}
+        nothing["ranges"] = (
+            await visit.serving.work(lambda: in_ranges(form["sql"], visit.serving.curator.tables))
+            if error.code in NO_LIST
+            else ""
+        )
         return {**nothing, "refused": error, "form": form, "remaining": left, "over": over, "owned": [], "vague": False}
     made = await visit.serving.work(lambda: estimated(found, fits, visit.language))
     address = str(visit.request.base_url).rstrip("/")

@@ -203,8 +203,8 @@ async def _estimate(visit: Visit, caller: Caller, form: Filled) -> dict[str, Any
 
 def _culprit(visit: Visit, caller: Caller, form: Filled, error: CuradorError) -> int:
     """Which question a refusal is about, counted from 1; 0 where it is about all."""
-    if own := re.fullmatch(r"[a-z]+-(\d{1,2})", str(error.facts.get("field", ""))):
-        return int(own[1]) + 1
+    if named := re.fullmatch(r"[a-z]+-(\d{1,2})", str(error.facts.get("field", ""))):
+        return int(named[1]) + 1
     asked = [k for k in range(_places(form)) if form[f"sql-{k}"].strip()]
     for k in asked if len(asked) > 1 else ():
         try:

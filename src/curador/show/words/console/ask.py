@@ -38,6 +38,38 @@ TEXTS = {
     "column": ("Column", "Columna"),
     "name": ("Name", "Nombre"),
     "none": ("(none)", "(ninguna)"),
+    "no-group": ("(no groups)", "(sin grupos)"),
+    "in-ranges": ("{column}, in ranges", "{column}, por rangos"),
+    "ranges": (
+        "This number has too many values for a group each. By ranges it can be asked:",
+        "Este número tiene demasiados valores para un grupo cada uno. Por rangos sí se puede preguntar:",
+    ),
+    "ranges-open": ("Ask it by ranges", "Preguntarlo por rangos"),
+    "error-delta-not-granted": (
+        "A column that is grouped by has no public list of values, and choosing groups by the data needs a delta, which this budget does not have. Group by a column with declared values, or by ranges of a number: BIN(pay, 0, 1000, 2000). This cost nothing.",
+        "Una columna por la que se agrupa no tiene una lista pública de valores, y elegir los grupos según los datos necesita un delta, que este presupuesto no tiene. Agrupe por una columna con valores declarados, o por rangos de un número: BIN(pay, 0, 1000, 2000). Esto no costó nada.",
+    ),
+    "error-needs-delta": (
+        "A column that is grouped by has no public list of values. Group by a column with declared values, or by ranges of a number: BIN(pay, 0, 1000, 2000); or give a delta under “More choices”, such as 1e-8. This cost nothing.",
+        "Una columna por la que se agrupa no tiene una lista pública de valores. Agrupe por una columna con valores declarados, o por rangos de un número: BIN(pay, 0, 1000, 2000); o dé un delta en «Más opciones», como 1e-8. Esto no costó nada.",
+    ),
+    "error-group-by-real": (
+        "{group} is a number with a fraction: each value would be a group of its own. Group by ranges: BIN({group}, lowest, …, highest). This cost nothing.",
+        "{group} es un número con decimales: cada valor sería un grupo. Agrupe por rangos: BIN({group}, mínimo, …, máximo). Esto no costó nada.",
+    ),
+    "error-error-needs-rows": (
+        "How wrong {output} will be depends on how many rows are behind it, and that is not public. Fill in “Rows behind each number” under “More choices”; or choose “I pay an epsilon”.",
+        "Cuánto errará {output} depende de cuántas filas hay detrás, y eso no es público. Llene «Filas detrás de cada número» en «Más opciones», o elija «Pago un épsilon».",
+    ),
+    "sql-help": ("What SQL can be written", "Qué SQL se puede escribir"),
+    "sql-help-lead": (
+        "One SELECT that measures, in all or for each group. With the names of your table and columns:",
+        "Un solo SELECT que mide, en total o por cada grupo. Con los nombres de su tabla y sus columnas:",
+    ),
+    "sql-help-all": (
+        "Also OR, NOT, IN, BETWEEN, IS NULL, CASE, dates (EXTRACT, DATE_TRUNC), HAVING, ORDER BY, LIMIT and JOIN. The whole list is in the documentation, under “SQL”.",
+        "También OR, NOT, IN, BETWEEN, IS NULL, CASE, fechas (EXTRACT, DATE_TRUNC), HAVING, ORDER BY, LIMIT y JOIN. La lista completa está en la documentación, en «SQL».",
+    ),
     "measure-first": ("What to measure", "Qué medir"),
     "measure": ("What to measure, {n}", "Qué medir, {n}"),
     "function": ("Function", "Función"),
