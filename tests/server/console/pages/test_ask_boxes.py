@@ -206,6 +206,6 @@ def test_an_error_that_depends_on_rows_is_told_in_the_words_of_the_page(served: 
         asked = ana.post("/console/ask/estimate", data=form, headers=PART).text
         board = {"places": "1", "sql-0": form["sql"], "error-0": "50"}
         together = ana.post("/console/dashboards/estimate", data=board, headers=PART).text
-    assert "Fill in “Rows behind each number”" in asked
+    assert "write it under “More choices”" in asked
     assert "give it a share of the budget" in together
     assert "rows=" not in asked + together

@@ -57,10 +57,6 @@ TEXTS = {
         "{group} is a number with a fraction: each value would be a group of its own. Group by ranges: BIN({group}, lowest, …, highest). This cost nothing.",
         "{group} es un número con decimales: cada valor sería un grupo. Agrupe por rangos: BIN({group}, mínimo, …, máximo). Esto no costó nada.",
     ),
-    "error-error-needs-rows": (
-        "How wrong {output} will be depends on how many rows are behind it, and that is not public. Fill in “Rows behind each number” under “More choices”; or choose “I pay an epsilon”.",
-        "Cuánto errará {output} depende de cuántas filas hay detrás, y eso no es público. Llene «Filas detrás de cada número» en «Más opciones», o elija «Pago un épsilon».",
-    ),
     "sql-help": ("What SQL can be written", "Qué SQL se puede escribir"),
     "sql-help-lead": (
         "One SELECT that measures, in all or for each group. With the names of your table and columns:",
@@ -223,6 +219,10 @@ TEXTS = {
     "meant": (
         "Did you mean “{near}”?",
         "¿Quiso decir «{near}»?",
+    ),
+    "error-error-needs-rows": (
+        "The error of {output} depends on how many rows are behind it, which is not public. If you know about how many, write it under “More choices”; or pay an epsilon instead.",
+        "El error de {output} depende de cuántas filas hay detrás, lo que no es público. Si sabe cuántas son aproximadamente, escríbalo en «Más opciones»; o pague un épsilon en su lugar.",
     ),
     "error-of": ("Expected error of {output}", "Error esperado de {output}"),
     "risk-ratio": (
