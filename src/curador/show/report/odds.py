@@ -103,7 +103,8 @@ def _points(guarantee: Guarantee, tight: ApproxDP | None) -> tuple[ApproxDP, ...
 
 def _ratio(guarantee: Guarantee, points: Sequence[ApproxDP], protects: Sequence[Protected], language: str) -> list[str]:
     unit, neighbors = protects[0]
-    said = [say("odds-units", language)] if len(protects) > 1 else []
+    said = [say("epsilon-means", language)]
+    said += [say("odds-units", language)] if len(protects) > 1 else []
     curved = isinstance(guarantee, ZCDP | RenyiDP)
     first = points[DELTAS.index(CHANCE)] if curved else points[0]
     times = math.exp(min(first.epsilon, 700)) * (1 + 1e-15)

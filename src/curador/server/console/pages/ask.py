@@ -32,7 +32,7 @@ from curador.server.console.questions.built import (
     listed_values,
     read_parts,
 )
-from curador.server.console.questions.code import code_of
+from curador.server.console.questions.code import EXAMPLES, code_of
 from curador.server.console.questions.owned import owned
 from curador.server.console.questions.pricing import CONFIDENCES, affordable, left_of, place_of, priced
 from curador.server.console.questions.ranges import ranged
@@ -216,6 +216,7 @@ def _question(visit: Visit, form: Filled, built: Built | None) -> dict[str, Any]
         "fit": [fitting(m.function, table) for m in built.measures] if built and table else [],
         "listed": [listed_values(f.column, table) for f in built.filters] if built and table else [],
         "functions": list(FUNCTIONS),
+        "examples": EXAMPLES,
         "comparisons": (*COMPARISONS, *TESTS),
         "places": {"where": range(FILTERS), "by": range(GROUPS), "measure": range(MEASURES)},
     }

@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import Path, Query, Response
@@ -203,7 +204,7 @@ def _asked(form: Filled, language: str) -> tuple[str, Task, int | None]:
     elif "keys" in (*needed, *taken):
         options["keys"] = tried(lambda: _keys(form["keys"]))
     if "low" in (*needed, *taken):
-        low, high = (tried(lambda end=end: _end(end, form[end])) for end in ("low", "high"))
+        low, high = (tried(partial(_end, end, form[end])) for end in ("low", "high"))
         if low is not None and high is not None and low >= high:
             wrong.append(_wrong("low", "The lowest is not below the highest.", "Swap them.", "above"))
         options |= {end: number_text(form[end]) for end in ("low", "high")}

@@ -28,6 +28,7 @@ from curador.server.gate.problems import status_of
 from curador.server.routes import asking
 from curador.server.service import Buyer, sent
 from curador.show.report.estimate import left, shares
+from curador.show.words.say import say
 
 router = page_router()
 
@@ -45,7 +46,9 @@ async def dashboards(visit: Visiting, caller: Buyer) -> Response:
     private = [name for name, table in visit.serving.curator.tables.items() if not table.public]
     first = f"SELECT COUNT(*) AS n FROM {name_text(private[0])}" if private else ""
     epsilon = affordable(await visit.serving.work(lambda: asking.remaining(visit.serving, caller)))
-    form = Filled({"epsilon": epsilon, "places": str(FIRST), "confidence": "0.95", "name-0": "all", "sql-0": first})
+    given = {"epsilon": epsilon, "places": str(FIRST), "confidence": "0.95", "sql-0": first}
+    given["name-0"] = visit.say("dashboards.first-name")
+    form = Filled(given)
     return await _page(visit, caller, form)
 
 
@@ -128,7 +131,7 @@ def _body(form: Filled, body: type[B], language: str, **more: Any) -> B:
     asked = [k for k in range(_places(form)) if form[f"sql-{k}"].strip()]
     if not asked:
         raise wrong("sql-0", "There is no question yet.", "Write SQL.")
-    names = {k: form[f"name-{k}"].strip() or f"question-{k + 1}" for k in asked}
+    names = {k: form[f"name-{k}"].strip() or say("dashboards.other-name", language, n=k + 1) for k in asked}
     if twice := next((k for i, k in enumerate(asked) if names[k] in [names[j] for j in asked[:i]]), 0):
         raise InvalidParameter(
             f"Two questions are called {names[twice]!r}.",

@@ -13,6 +13,8 @@ TEXTS = {
     "write": ("Put it into the question", "Ponerlo en la pregunta"),
     "place": ("Question {n}", "Pregunta {n}"),
     "title-of": ("Title of the dashboard", "Título del tablero"),
+    "first-name": ("all", "todas"),
+    "other-name": ("question-{n}", "pregunta-{n}"),
     "title-hint": (
         "For readers: it stands above the publication and its report. It may be left empty.",
         "Para quienes leen: encabeza la publicación y su informe. Puede quedar vacío.",
