@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from fractions import Fraction
 from textwrap import wrap
 from typing import Any
@@ -14,6 +15,9 @@ from curador.show.words.say import LANGUAGES, counted, say
 
 WIDTH = 80
 """Columns that sentences are broken at."""
+
+SMALLEST = 12
+"""Digits behind the point of the smallest epsilon that is written without an exponent."""
 
 Facts = Mapping[str, Any]
 
@@ -78,8 +82,18 @@ def guarantee_text(guarantee: Guarantee, language: str = "en", *, down: bool = F
     if not numbers or ("epsilon" not in numbers and "rho" not in numbers):
         return guarantee.label_down if down else guarantee.label
     rounded = shown_down if down else shown_up
-    shown = (f"{say(name, language)} {rounded(x)}" for name, x in numbers.items() if x or name != "delta")
+    shown = (f"{say(name, language)} {_plain(rounded(x), name)}" for name, x in numbers.items() if x or name != "delta")
     return ", ".join(shown)
+
+
+def _plain(number: str, name: str) -> str:
+    """An epsilon without an exponent; a delta is a power of ten, and is read as one.
+
+    >>> _plain("1e-09", "epsilon"), _plain("1e-09", "delta")
+    ('0.000000001', '1e-09')
+    """
+    exponent = name == "epsilon" and number.partition("e-")[2]
+    return f"{Decimal(number):f}" if exponent and int(exponent) <= SMALLEST else number
 
 
 def stated_text(guarantee: Mapping[str, Any], language: str = "en", *, down: bool = False) -> str:

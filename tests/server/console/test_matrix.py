@@ -23,6 +23,7 @@ EVERYBODY: set[str | None] = set(ROLES)
 MATRIX: dict[tuple[str, str], tuple[set[str | None], dict[str, Any] | None]] = {
     ("GET", "/"): (EVERYBODY, None),
     ("GET", "/console"): (EVERYBODY, None),
+    ("GET", "/console/"): (EVERYBODY, None),
     ("GET", "/console/static/{version}/{name}"): (EVERYBODY, None),
     ("GET", "/console/sign-in"): (EVERYBODY, None),
     ("POST", "/console/sign-in"): (EVERYBODY, {"token": "cur_nothing"}),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -139,6 +140,36 @@ def test_no_choice_of_language_leads_elsewhere(served: Served, back: str) -> Non
     with visitor(served, "ana") as ana:
         answer = ana.post("/console/preferences", data={"language": "es", "back": back})
     assert answer.headers["location"] == HOME
+
+
+def test_another_language_keeps_the_code_of_a_link(browser: Browser, served: Served) -> None:
+    code = served.give("analyst", "ana", once=True)
+    with screen(browser, served) as seen:
+        page = seen.open(f"/console/start#{code}")
+        page.fill("#login", "Julián")
+        page.click("button[value=es]")
+        page.wait_for_selector("html[lang=es]")
+        assert (page.input_value("#code"), page.input_value("#login")) == (code, "Julián")
+        assert page.evaluate("sessionStorage.getItem('start')") is None
+        for box in ("#password", "#again"):
+            page.fill(box, PASSWORD)
+        page.click("main button")
+        page.wait_for_url(f"**{HOME}")
+        assert page.inner_text("header .name") == "Julián"  # what one signs in with
+        assert page.inner_text("header .role").lower() == "analista ana"
+
+
+def test_who_comes_without_a_session_finds_the_question_of_the_address_after_signing_in(served: Served) -> None:
+    asked = "/console/ask?sql=SELECT+COUNT(*)+AS+n+FROM+people+WHERE+sex+=+'F'"
+    with visitor(served) as stranger:
+        place = stranger.get(asked).headers["location"]
+        page = stranger.get(place).text
+        back = html.unescape(re.findall(r'name="next" value="([^"]*)"', page)[0])
+        entered = stranger.post("/console/sign-in", data={"token": served.tokens["ana"], "next": back})
+        assert stranger.get("/console/").headers["location"] == HOME
+    with visitor(served, "ana") as ana:
+        found = html.unescape(ana.get(entered.headers["location"]).text)
+    assert "SELECT COUNT(*) AS n FROM people WHERE sex = 'F'</textarea>" in found
 
 
 def test_looking_at_a_link_spends_nothing_and_using_it_does(served: Served) -> None:

@@ -12,7 +12,7 @@ from fastapi.responses import RedirectResponse, Response
 from curador.errors import CuradorError
 from curador.server.console import changing, sign, static, uploading, wizard
 from curador.server.console.navigation import routers
-from curador.server.console.visit import OVERVIEW, visiting
+from curador.server.console.visit import OVERVIEW, inside, visiting
 from curador.server.gate.guard import CONSOLE
 from curador.server.gate.problems import status_of
 
@@ -21,6 +21,7 @@ doors = APIRouter(include_in_schema=False)
 
 @doors.get("/", response_class=Response)
 @doors.get(CONSOLE, response_class=Response)
+@doors.get(f"{CONSOLE}/", response_class=Response)
 async def front() -> Response:
     """Whoever comes without an address is shown the overview."""
     return RedirectResponse(OVERVIEW, 303)
@@ -37,12 +38,19 @@ CONSOLE_ROUTERS = (
 )
 
 
+def _address(request: Request) -> str:
+    """The path of a request with what was asked of it, as :func:`inside` reads it back; what is too long is let go."""
+    asked = urlencode(request.query_params.multi_items())
+    whole = f"{request.url.path}?{asked}" if asked else request.url.path
+    return whole if inside(whole) == whole else request.url.path
+
+
 def refusal_page(scope: Any, error: CuradorError, headers: Mapping[str, str]) -> Response:
     """A refusal as a page, or as a part of one; a stranger is sent to sign in and comes back after."""
     request = Request(scope)
     visit = visiting(request)
     if error.code == "not-signed-in":
-        back = urlencode({"next": scope["path"]}) if request.method == "GET" and not visit.partial else ""
+        back = urlencode({"next": _address(request)}) if request.method == "GET" and not visit.partial else ""
         return visit.to(f"{sign.SIGN_IN}?{back}" if back else sign.SIGN_IN)
     template = "_refusal.html" if visit.partial else "refusal.html"
     return visit.page(template, status_of(error), headers=headers, error=error)

@@ -21,7 +21,13 @@ LARGEST = 10**300
 _AMOUNT = re.compile(r"[+]?(\d+/\d+|[\d.]+(e[+-]?0*\d{1,3})?)", re.ASCII | re.IGNORECASE)
 
 _COMMA = re.compile(r"[+-]?(0*,\d+|\d+,(\d\d?|\d{4,}))(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
-"""A decimal comma; 1,000 may be a thousand, and is none."""
+"""A decimal comma that can be nothing else: 0,125 and 12,5."""
+
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?", re.ASCII)
+"""Commas between thousands, as pages print them."""
+
+_DOUBTFUL = re.compile(r"[+-]?[1-9]\d{0,2}\.\d\d0", re.ASCII)
+"""50.000 is 50 to some and fifty thousand to others; nobody writes it for 50."""
 
 
 @dataclass(frozen=True)
@@ -58,23 +64,55 @@ class Filled:
 
 
 def number_text(text: str) -> str:
-    """A number of a form as programs write it: a decimal comma is as good as a point.
+    """A number of a form as programs write it: a decimal comma is as good as a point, and 1,000 is a thousand.
 
-    >>> number_text(" 0,05 "), number_text("12,5"), number_text("1/4"), number_text("1,000")
-    ('0.05', '12.5', '1/4', '1,000')
+    >>> number_text(" 0,05 "), number_text("12,5"), number_text("1/4"), number_text("1,000"), number_text("1,000.5")
+    ('0.05', '12.5', '1/4', '1000', '1000.5')
     """
     plain = text.strip()
+    if _THOUSANDS.fullmatch(plain):
+        return plain.replace(",", "")
     return plain.replace(",", ".") if _COMMA.fullmatch(plain) else plain
 
 
-def amount(text: str, field: str, below: int | None = None) -> Fraction:
+def read_as(text: str) -> str:
+    """A number with commas between thousands as it was read, to be said; nothing where there are none.
+
+    >>> read_as("1,000"), read_as("0,5"), read_as("1000")
+    ('1000', '', '')
+    """
+    return number_text(text) if _THOUSANDS.fullmatch(text.strip()) else ""
+
+
+def refuse_doubtful(text: str, field: str, *, small: bool = False) -> None:
+    """Refuse what is one number to some people and a thousand times as much to others.
+
+    ``small`` is for prices: of them 1.500 is no thousand, and 1,500 may be either.
+
+    Fails: InvalidParameter that names the field in its facts, under "field".
+    """
+    plain = text.strip()
+    found = _THOUSANDS if small else _DOUBTFUL
+    if found.fullmatch(plain):
+        one, other = f"{float(plain.replace(',', '.')):g}" if plain.count(",") < 2 else "", re.sub("[.,]", "", plain)
+        raise InvalidParameter(
+            f"{plain} can be read in two ways.",
+            fix=f"Write {one} or {other}." if one else f"Write {other}.",
+            code="number-unclear",
+            facts={"field": field, "text": plain[:40], "one": one or other, "other": other},
+        )
+
+
+def amount(text: str, field: str, below: int | None = None, *, many: bool = False) -> Fraction:
     """A positive number of a form, as a decimal or a fraction; refused with its field.
 
-    One of more digits than anybody means is refused before it is made: nothing else would run meanwhile.
+    One of more digits than anybody means is refused before it is made: nothing else would run meanwhile.  ``many`` is
+    for what may well be thousands.
 
-    >>> amount("1/4", "epsilon"), amount("1e-6", "delta", 1)
-    (Fraction(1, 4), Fraction(1, 1000000))
+    >>> amount("1/4", "epsilon"), amount("1e-6", "delta", 1), amount("1,000", "error", many=True)
+    (Fraction(1, 4), Fraction(1, 1000000), Fraction(1000, 1))
     """
+    refuse_doubtful(text[:100], field, small=not many)
     plain = number_text(text[:100])
     try:
         found = Fraction(plain) if len(text) <= 60 and _AMOUNT.fullmatch(plain) else Fraction(0)
@@ -88,16 +126,6 @@ def amount(text: str, field: str, below: int | None = None) -> Fraction:
             facts={"field": field},
         )
     return found
-
-
-def decimal(text: str, language: str = "en") -> str:
-    """A number with its decimal comma as a point, where the comma can be nothing else: after 0, or on a Spanish page.
-
-    >>> decimal("0,2"), decimal("1,5", "es"), decimal("1,500"), decimal("1/2")
-    ('0.2', '1.5', '1,500', '1/2')
-    """
-    sure = r"\d{1,15}" if language == "es" else "0?"
-    return re.sub(rf"^(\s*{sure}),(\d{{1,30}}\s*)$", r"\1.\2", text, flags=re.ASCII)
 
 
 async def filled(request: Request) -> Filled:

@@ -31,7 +31,7 @@ SIGN_IN, START, PASSWORD = "/console/sign-in", "/console/start", "/console/passw
 
 
 @router.get("/sign-in", response_class=Response)
-async def sign_in_page(visit: Visiting, next: Annotated[str, Query(max_length=300)] = OVERVIEW) -> Response:
+async def sign_in_page(visit: Visiting, next: Annotated[str, Query(max_length=5000)] = OVERVIEW) -> Response:
     """Where one signs in, with a name and a password or with a token."""
     if visit.caller is not None:
         return visit.to(inside(next))

@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 from curador.accounting.meaning import posterior
 from curador.errors import CuradorError
-from curador.numbers import shown_up
+from curador.numbers import shown_down, shown_up
 from curador.privacy import ApproxDP, Guarantee, Neighbors, PureDP, guarantee_from_json
 from curador.show.explain import error_text, guarantee_text, note_text, output_text
-from curador.show.report.odds import odds
+from curador.show.report.odds import HUGE, odds
 from curador.show.tables import real_text
 from curador.show.words.say import say
 
@@ -45,7 +46,7 @@ class ForeseenError:
 class Foreseen:
     """What an answer would cost and how wrong it would be, as pages say it.
 
-    ``share`` is the part of what remains that it would take, where both are epsilons; ``much`` says that it is large.
+    ``share`` says which part of what remains it would take, where both are epsilons; ``much`` that it is large.
     """
 
     cost: str
@@ -75,7 +76,7 @@ def estimated(found: Mapping[str, Any], fits: int | None, language: str) -> Fore
         fits,
         any(note["code"] == "bought-before" for note in shared),
         tuple(note_text(note, language) for note in (*shared, *found["notes"])),
-        "" if part is None else f"{shown_up(100 * part, 2)} %",
+        "" if part is None else share_text(part, language),
         part is not None and part > MUCH,
     )
 
@@ -109,6 +110,24 @@ def _share(guarantee: Guarantee, remaining: Mapping[str, Any]) -> Fraction | Non
     return Fraction(guarantee.epsilon) / least
 
 
+def share_text(part: Fraction, language: str) -> str:
+    """A part of what remains in words; a count of times where it is more than there is.
+
+    >>> [share_text(Fraction(x), "en") for x in (0.1, 1, 250)]
+    ['10 % of what remains', 'all that remains (100 %)', '250 times what remains']
+    """
+    if part >= 2:
+        if part > HUGE:
+            return say("ask.share-huge", language)
+        return say("ask.share-times", language, n=f"{float(part):.2g}" if part < 10 else f"{round(part):,}")
+    if abs(part - 1) < Fraction(1, 200):
+        return say("ask.share-all", language)
+    percent = float(100 * part)
+    if percent < 0.01:
+        return say("ask.share-little", language)
+    return say("ask.share", language, share=f"{percent:.0f} %" if percent >= 10 else f"{real_text(percent, 2)} %")
+
+
 def risk(guarantee: Guarantee, language: str) -> tuple[str, ...]:
     """The odds at a guarantee in a sentence or two; nothing where it is not an epsilon."""
     if isinstance(guarantee, PureDP):
@@ -121,9 +140,12 @@ def risk(guarantee: Guarantee, language: str) -> tuple[str, ...]:
         belief = posterior((point,), EVEN)
     except CuradorError:  # a delta that bounds no belief
         return ()
-    ratio = shown_up(math.exp(min(point.epsilon, 700)) * (1 + 1e-15), 3)
+    ratio = math.exp(min(point.epsilon, 700)) * (1 + 1e-15)
+    if ratio > HUGE:
+        return (say("ask.risk-huge", language),)
     most = shown_up(100 * Fraction(belief.upper), 3)
-    return (say("ask.risk-ratio", language, ratio=ratio), say("ask.risk-belief", language, most=most))
+    sure = say("ask.risk-sure", language) if most == "100" else say("ask.risk-belief", language, most=most)
+    return (say("ask.risk-ratio", language, ratio=f"{Decimal(shown_up(ratio, 3)):,f}"), sure)
 
 
 def left(remaining: Mapping[str, Any], language: str) -> tuple[tuple[str, str], ...]:
@@ -133,6 +155,15 @@ def left(remaining: Mapping[str, Any], language: str) -> tuple[tuple[str, str], 
         (shared.get(scope, scope), guarantee_text(guarantee_from_json(one), language, down=True))
         for scope, one in remaining.items()
     )
+
+
+def left_text(x: float, digits: int = 3) -> str:
+    """What remains as a plain decimal, never more than it is.
+
+    >>> left_text(0.01987), left_text(0.0000123456)
+    ('0.0198', '0.0000123')
+    """
+    return f"{Decimal(shown_down(x, digits)):f}"
 
 
 def shares(found: Mapping[str, Any], language: str) -> tuple[str, list[tuple[str, str, str]]]:

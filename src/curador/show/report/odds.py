@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from decimal import Decimal
 from fractions import Fraction
 
 from curador.accounting.convert import renyi_epsilon, zcdp_epsilon
@@ -29,6 +30,8 @@ DELTAS = (1e-4, 1e-6, 1e-8, 1e-10, 1e-12)
 CHANCE = 1e-6
 """How often a bound may fail where only a curve is promised."""
 FAMILY = 4
+HUGE = 10**6
+"""More times than this are not counted any more."""
 VOID = 0.999
 """A belief that may go from one half to this is hardly bounded at all."""
 
@@ -100,11 +103,14 @@ def _points(guarantee: Guarantee, tight: ApproxDP | None) -> tuple[ApproxDP, ...
 
 def _ratio(guarantee: Guarantee, points: Sequence[ApproxDP], protects: Sequence[Protected], language: str) -> list[str]:
     unit, neighbors = protects[0]
-    said = [say("odds-units", language)] if len(protects) > 1 else []
+    said = [say("epsilon-means", language)]
+    said += [say("odds-units", language)] if len(protects) > 1 else []
     curved = isinstance(guarantee, ZCDP | RenyiDP)
     first = points[DELTAS.index(CHANCE)] if curved else points[0]
-    ratio = shown_up(math.exp(first.epsilon) * (1 + 1e-15), 3) if first.epsilon < 700 else "∞"
+    times = math.exp(min(first.epsilon, 700)) * (1 + 1e-15)
+    ratio = f"{Decimal(shown_up(times, 3)):,f}" if times <= HUGE else ""
     code = "odds-ratio" if neighbors is Neighbors.ADD_REMOVE else "odds-ratio-replace"
+    code = code if ratio else "odds-ratio-huge"
     if curved:
         said.append(say("odds-curve", language, point=guarantee_text(first, language)))
     said.append(say(code, language, ratio=ratio, whom=whom(unit, language)))

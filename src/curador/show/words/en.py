@@ -35,7 +35,7 @@ TEXTS = {
     "within-ranks": "{outputs}: within ± {ranks} ranks, {confidence} of the time",
     "interval": "{confidence} interval",
     "together": "{guarantee} for all together",
-    "together-tight": "{guarantee} for all together ({tight}, tightly)",
+    "together-tight": "{guarantee} for all together (counted more closely: {tight})",
     "reason": "Epsilon {epsilon} is above {limit}; the reason given: {because}",
     "override": "OVERRIDE: epsilon {epsilon} was allowed although it promises next to nothing.",
     "running-day": "Day {day} of {days}: totals of all days together are one event, paid for at opening.",
@@ -230,8 +230,8 @@ TEXTS = {
     "sets-fitted": "Several of the groupings are measured, each with a share of the budget, then made to agree by least squares: "
     "every total is exactly the sum of its parts, and has the interval of what it is made of. NULL in a group stands for "
     "all its keys. Rows without one of the keys are in no total.",
-    "adjusted": "Adjusted by least squares, with {names}: numbers about the same rows agree in all of them, exactly. It reads only what "
-    "was released, and is free; intervals are those of the adjusted numbers.",
+    "adjusted": "Adjusted by least squares, with {names}, so that numbers about the same rows agree. It uses only numbers that were released "
+    "already, and is free; intervals are those of the adjusted numbers.",
     "adjusted-together": "Made to agree by least squares, after the noise and for free, with the errors stated: {names}.",
     "apart-large": "Not adjusted to other tables of the same rows: together they have too many numbers or columns of groups to be fitted.",
     "apart-cut": "The groups need not add up to totals of the same rows: what each unit has beyond the limit is dropped in each table "

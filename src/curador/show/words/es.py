@@ -35,7 +35,7 @@ TEXTS = {
     "within-ranks": "{outputs}: a ± {ranks} rangos como mucho, el {confidence} de las veces",
     "interval": "intervalo del {confidence}",
     "together": "{guarantee} para todo junto",
-    "together-tight": "{guarantee} para todo junto ({tight}, ajustado)",
+    "together-tight": "{guarantee} para todo junto (contado con más precisión: {tight})",
     "reason": "Épsilon {epsilon} está por encima de {limit}; motivo dado: {because}",
     "override": "EXCEPCIÓN: se permitió épsilon {epsilon}, aunque no promete casi nada.",
     "running-day": "Día {day} de {days}: los totales de todos los días son un solo evento, pagado al abrir.",
@@ -184,8 +184,8 @@ TEXTS = {
     "thresholded-laplace": "umbral sobre un conteo con ruido",
     "thresholded-gaussian": "umbral sobre un conteo con ruido",
     # -- notes
-    "covers": "Un intervalo cubre el estadístico tal como se protegió: valores recortados a sus límites y cada unidad, a sus "
-    "límites. No cubre lo que se recortó o se dejó fuera.",
+    "covers": "Un intervalo cubre el estadístico tal como se protegió: los valores, recortados a los límites de su columna, y "
+    "las filas de cada unidad, a las que cuentan. No cubre lo que se recortó o se dejó fuera.",
     "rows-left-out": "Cuentan como mucho {kept}. Lo recortado no está en ningún número ni en ningún intervalo, así que "
     "conteos y sumas pueden quedarse cortos; por cuánto no se mide aquí.",
     "nothing-learned": "{outputs}: el intervalo es casi todo lo que permiten los límites declarados, así que esto no dice casi "
@@ -230,21 +230,21 @@ TEXTS = {
     "sets-fitted": "Se miden varias de las agrupaciones, cada una con una parte del presupuesto, y luego se hacen concordar por mínimos "
     "cuadrados: cada total es exactamente la suma de sus partes, y tiene el intervalo de aquello de lo que está hecho. NULL "
     "en un grupo representa todas sus claves. Las filas sin una de las claves no están en ningún total.",
-    "adjusted": "Ajustado por mínimos cuadrados, con {names}: los números sobre las mismas filas concuerdan en todos, exactamente. Solo "
-    "lee lo publicado, y es gratis; los intervalos son los de los números ajustados.",
+    "adjusted": "Ajustado por mínimos cuadrados, con {names}: así coinciden los números que se refieren a las mismas filas. Usa solo "
+    "números ya publicados, así que no cuesta nada; los intervalos son los de los números ajustados.",
     "adjusted-together": "Se hacen concordar por mínimos cuadrados, después del ruido y gratis, con los errores indicados: {names}.",
     "apart-large": "No ajustado a otras tablas de las mismas filas: juntas tienen demasiados números o columnas de grupos para ajustarlas.",
     "apart-cut": "Los grupos no tienen por qué sumar los totales de las mismas filas: lo que cada unidad tiene de más se descarta en "
     "cada tabla por separado, así que los totales difieren de verdad.",
-    "apart-null": "No ajustado a otras tablas de las mismas filas: aquí se dejan fuera las filas sin una de las claves, así que los "
-    "totales difieren de verdad. Las columnas con claves que se declaran nunca NULL concuerdan.",
+    "apart-null": "Estos números se midieron aparte: aquí faltan las filas sin uno de los valores declarados, así que no suman exactamente lo "
+    "mismo que otras tablas de las mismas filas. Suman lo mismo los de columnas declaradas sin valores vacíos (NULL).",
     "apart-otherwise": "No ajustado a otras tablas de las mismas filas: sus grupos se eligen, o se hacen concordar entre sí.",
     "contained": "{measures}: la suma sobre los grupos del cargo {charge} ya está comprada; aquí se mide de nuevo, con ruido propio.",
     "computed": "Lo que se calcula con las respuestas es posproceso y gratis. Las sumas y diferencias tienen intervalos por la ley conjunta de su ruido, los cocientes por el método de Fieller; en lo demás sus partes cubren a la vez, que es más ancho. Un intervalo sin extremos dice que un denominador puede ser cero.",
     "extreme-of-noised": "El menor o el mayor de varias respuestas con ruido tiende hacia el ruido más grande: queda más lejos que el verdadero. Su intervalo lo tiene en cuenta.",
     "places-of-noised": "Los puestos son los de las respuestas con ruido; grupos más próximos que su ruido pueden estar en otro orden.",
     "total-of-shown": "Los totales sobre grupos son de los grupos que se muestran, no de todas las filas.",
-    "post-processing": "HAVING, ORDER BY, LIMIT y OFFSET actúan sobre la respuesta con ruido y no cuestan nada.",
+    "post-processing": "Filtrar, ordenar o recortar la respuesta (HAVING, ORDER BY, LIMIT, OFFSET) se hace después del ruido y no cuesta nada.",
     "chosen-by-noise": "Las filas mostradas se eligieron por números con ruido. Los intervalos están corregidos por eso: la "
     "parte esperada de los mostrados que fallan es a lo sumo lo que deja la confianza. Los errores esperados son de un "
     "grupo antes de elegir.",

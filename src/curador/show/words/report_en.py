@@ -49,8 +49,10 @@ TEXTS = {
     "chart-heat": "{output} by {groups}; darker is more. The intervals are in the table: at most ± {most}.",
     "chart-heat-bare": "{output} by {groups}; darker is more.",
     # -- odds
+    "epsilon-means": "Epsilon measures how much answers tell about any one person: 0.1 is next to nothing, 1 a little, 10 nearly everything.",
     "odds-ratio": "Nothing that can be read from this release is more than {ratio} times as likely with {whom} in the data as without, nor the other way round.",
     "odds-ratio-replace": "Nothing that can be read from this release is more than {ratio} times as likely with {whom} as with any other in its place.",
+    "odds-ratio-huge": "What can be read from this release may be more than a million times as likely with {whom} in the data as without: that protects nobody.",
     "odds-ratio-delta": "That is the promise of epsilon; delta allows an event of chance {delta} to exceed it.",
     "odds-curve": "It holds for a whole curve of epsilons and deltas; one of them is {point}.",
     "odds-belief-add-remove": "Take an attacker who knows everything else, and only wonders whether the data hold {whom}. This release moves that belief at most this far, whatever is computed from it:",

@@ -242,7 +242,11 @@ def test_a_question_begins_with_a_modest_part_of_what_remains(served: Served) ->
     [
         ({"epsilon": "0,05"}, "epsilon 0.05"),
         ({"epsilon": "abc"}, "Write a decimal or a fraction"),
-        ({"epsilon": "1,000"}, "Write a decimal or a fraction"),
+        ({"epsilon": "1,000"}, "Is 1,000 meant as 1 or as 1000?"),
+        ({"by": "error", "error": "1,000"}, "1,000 was read as 1000"),
+        ({"by": "error", "error": "1.000"}, "Is 1.000 meant as 1 or as 1000?"),
+        ({"by": "error", "error": "30", "epsilon": "5%"}, "epsilon 0.0"),  # what is not shown is not looked at
+        ({"error": "5%", "epsilon": "0.05"}, "epsilon 0.05"),
         ({"by": "error", "error": "30,5"}, "epsilon 0.0"),
         ({"by": "error", "error": "many"}, "Write a decimal or a fraction"),
     ],

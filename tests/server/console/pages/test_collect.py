@@ -124,10 +124,29 @@ def test_what_is_wrong_stands_next_to_its_field(collecting: Served, changes: dic
         answer = client.post("/console/collect", data=form)
         spanish = client.post("/console/collect", data=form, headers={"Accept-Language": "es"})
     assert answer.status_code == 422
-    (said,) = re.findall(r'class="refusal"[^>]*lang="(\w+)"', spanish.text)
-    assert said == "es"  # every refusal of the form is said in the language of its page
+    said = set(re.findall(r'class="refusal"[^>]*lang="(\w+)"', spanish.text))
+    assert said == {"es"}  # every refusal of the form is said in the language of its page
     assert f'id="{place}"' in answer.text
     assert (set(collecting.service.collected), collecting.study.read_text()) == (before, study)
+
+
+def test_all_that_is_wrong_is_said_at_once(collecting: Served) -> None:
+    with visitor(collecting, "curator") as client:
+        said = client.post(
+            "/console/collect", data={"name": "A b", "mechanism": "best", "epsilon": "x", "users": ""}
+        ).text
+    assert re.findall(r'id="(\w+)-wrong"', said) == ["name", "epsilon", "users", "keys"]
+
+
+def test_a_plain_question_has_two_answers_and_its_page_says_what_a_developer_does(collecting: Served) -> None:
+    form = {"name": "smokes", "mechanism": "yes-no", "epsilon": "1", "step": "make"}
+    with visitor(collecting, "curator", **{"Accept-Language": "es"}) as client:
+        place = client.post("/console/collect", data=form).headers["location"]
+        said = client.get(place).text
+    task: Any = collecting.service.collected["smokes"].collector.task
+    assert list(task.keys) == ["sí", "no"]
+    assert "origins = [" in said
+    assert "ninguna página web puede enviar" in said
 
 
 def test_a_spanish_page_promises_in_spanish(collecting: Served) -> None:
@@ -153,6 +172,8 @@ def test_only_fields_of_what_people_tell_are_shown(browser: Browser, collecting:
     with screen(browser, collecting, "curator") as seen:
         page = seen.open("/console/collect")
         page.locator("details.card > summary").press("Enter")
+        assert (page.is_visible("#keys"), page.is_visible("#low")) == (False, False)  # yes or no is all there is
+        page.select_option("#mechanism", "best")
         assert (page.is_visible("#keys"), page.is_visible("#low")) == (True, False)
         page.select_option("#mechanism", "duchi")
         assert (page.is_visible("#keys"), page.is_visible("#low")) == (False, True)

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from curador.server.gate.cookies import SESSION
 from tests.server.console.browsing import WIDTHS, screen, session_of, visitor
@@ -182,12 +182,81 @@ def test_the_budget_is_split_by_dragging_and_by_arrow_keys(
         assert shares(page) == [first + second - 1, 1, third]
         page.fill("#weight-2", "40")
         page.press("#weight-2", "Tab")
-        assert (shares(page)[2], sum(shares(page))) == (40, 100)
+        assert shares(page) == [first + second - 1, 1, 40]  # no box but the one that is typed in
         page.fill("#error-0", "200")  # it takes what it needs, and has no share any more
         assert page.locator("#weight-0").is_hidden()
         assert page.locator("#split .border").count() == 1
-        assert sum(shares(page)[1:]) == 100
+        assert shares(page)[1:] == [1, 40]
+        assert page.locator("#split b").all_inner_texts() == ["2 %", "98 %"]
         seen.look(f"dashboards-split-{language}-{theme}-{width}")
+
+
+def test_a_share_that_was_typed_is_never_written_anew_and_is_what_is_paid(browser: Browser, served: Served) -> None:
+    with screen(browser, served, "ana") as seen:
+        page = seen.open("/console/dashboards")
+        page.click("button[value=more]")
+        filled_board(page)
+        for k, text in enumerate(("30", "60", "10")):  # as somebody types: select what is there, then key by key
+            page.focus(f"#weight-{k}")
+            page.keyboard.press("Control+a")
+            page.keyboard.type(text, delay=40)
+        page.keyboard.press("Tab")
+        assert shares(page) == [30, 60, 10]
+        page.click("button[value=more]")  # nor are they by another question
+        page.fill("#sql-3", "SELECT COUNT(*) AS n3 FROM people WHERE age > 34")
+        assert shares(page) == [30, 60, 10]
+        page.fill("#sql-3", "")
+        page.fill("#epsilon", "0.1")
+        expect(page.locator("#pay")).to_have_text("Answer all and pay epsilon 0.1")
+        page.click("#pay:not([disabled])")
+        page.wait_for_url("**/console/releases/*bought=now*")
+    note: Any = served.curator.history("ana")[-1].note
+    assert [round(note["budgets"][name]["epsilon"], 4) for name in ("one", "two", "three")] == [0.03, 0.06, 0.01]
+
+
+@pytest.mark.parametrize("box", ["#title", "#epsilon", "#name-0", "#weight-0"])
+def test_enter_shows_the_price_and_changes_no_question(browser: Browser, served: Served, box: str) -> None:
+    before = len(served.curator.history())
+    with screen(browser, served, "ana") as seen:
+        page = seen.open("/console/dashboards")
+        own = "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex"
+        page.fill("#sql-0", own)
+        page.press(box, "Enter")
+        page.wait_for_selector("#pay:not([disabled])")
+        assert page.input_value("#sql-0") == own
+        assert page.evaluate("document.activeElement.id") == box[1:]
+    context = browser.new_context(java_script_enabled=False)  # nor without a script
+    context.add_cookies([{"name": SESSION, "value": session_of(served, "ana"), "url": served.url}])
+    plain = context.new_page()
+    plain.goto(f"{served.url}/console/dashboards")
+    plain.fill("#sql-0", own)
+    plain.press(box, "Enter")
+    plain.wait_for_selector("#rehearsal h3")
+    assert plain.input_value("#sql-0") == own
+    context.close()
+    assert len(served.curator.history()) == before
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"sql-1": "SELECT AVG(sex) AS m FROM people"}, "Question 2"),
+        ({"epsilon": "50", "because": "x"}, "does not fit"),
+        ({"weight-1": "half"}, "Question 2"),
+        ({"error-1": "1.000"}, "Is 1.000 meant as 1 or as 1000?"),
+        ({"epsilon": ""}, "There is no price yet"),
+    ],
+)
+def test_what_cannot_be_paid_has_no_button_that_pays(served: Served, changes: dict[str, str], said: str) -> None:
+    with visitor(served, "ana") as ana:
+        right, wrong = (
+            ana.post("/console/dashboards/estimate", data={**BOARD, **more}, headers={"HX-Request": "true"}).text
+            for more in ({}, changes)
+        )
+    assert "Answer all and pay epsilon 0.6" in right
+    assert " disabled" not in right.partition('id="pay"')[2].partition(">")[0]
+    assert said in wrong
+    assert " disabled" in wrong.partition('id="pay"')[2].partition(">")[0]
 
 
 def test_without_a_script_shares_are_numbers(browser: Browser, served: Served) -> None:
@@ -199,7 +268,7 @@ def test_without_a_script_shares_are_numbers(browser: Browser, served: Served) -
     for name, value in BOARD.items():
         if page.locator(f"[name={name}]:not([type=hidden])").count():
             page.fill(f"#{name}", value)
-    page.click("button[value=estimate]")
+    page.click("button.second[value=estimate]")
     said = page.inner_text("#estimate")
     context.close()
     assert "epsilon 0.1" in said

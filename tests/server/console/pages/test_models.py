@@ -221,6 +221,24 @@ def test_what_is_no_part_of_a_purchase_is_shown_otherwise_for_free(served: Serve
         assert served.curator.charge_count() == before
 
 
+@pytest.mark.parametrize(
+    ("changes", "said", "closed"),
+    [
+        ({"epsilon": "0,125"}, "Pay epsilon 0.125 and learn", False),
+        ({"epsilon": "50"}, "Pay epsilon 50 and learn", True),
+        ({"epsilon": "1,500"}, "Is 1,500 meant as 1.5 or as 1500?", True),
+        ({"label": "nothing"}, "Pay and learn", True),
+    ],
+)
+def test_the_button_says_what_it_pays_and_is_closed_where_nothing_can_be_paid(
+    served: Served, changes: dict[str, str], said: str, closed: bool
+) -> None:
+    with visitor(served, "ana") as ana:
+        found = ana.post("/console/models/plan", data={**FORM, **changes}, headers={"HX-Request": "true"}).text
+    assert said in found
+    assert (" disabled" in found.partition('id="pay"')[2].partition(">")[0]) == closed
+
+
 LINE = {"model": "LinearRegression", "table": "people", "features": ["age"], "label": "pay"}
 RECORDS: dict[str, dict[str, Any]] = {
     "named features": {**LINE, "features": {"a": "age", "<b>": "pay"}},

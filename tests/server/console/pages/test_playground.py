@@ -101,6 +101,7 @@ def test_a_game_keeps_its_score_in_the_form(served: Served) -> None:
             again = ana.get(f"{PATH}/deciding", params=sent).text
             assert ("Alice was in." in said) == ("Alice was in." in again)  # the coin had fallen before the guess
             fields = hidden(said)
+            assert "Without her the count is 0, with her 1." in said  # else there is nothing to reason with
             assert fields["played"] == str(k)
             assert fields["right"] == fields["attacker"]  # as the best attacker plays
 

@@ -115,7 +115,7 @@ def test_what_is_public_is_seen_by_analysts_too(served: Served) -> None:
         link = curator.post(f"{address}/link", data={"label": "all"}).text
         listed = bea.get("/console/releases").text
         assert f'href="{address}"' in listed
-        assert "published by the curator" in listed
+        assert "made public by the curator" in listed
         assert bea.get(address).status_code == 200
         assert bea.get(f"{address}/csv").text.startswith("n,")
         found = re.search(r'name="link" value="([^"]+)"', link)
@@ -145,6 +145,8 @@ def test_a_public_link_opens_one_release_until_it_ends(served: Served) -> None:
         assert "<b>press" not in made
         assert made.index(found[1]) < made.index("<svg")  # where whoever made it looks first
         assert stranger.get(found[1]).status_code == 200
+        for shown in (found[1], f"{found[1]}/report"):  # readers are told what the number means
+            assert "Epsilon measures how much answers tell about any one person" in stranger.get(shown).text
         assert stranger.get(f"{found[1]}/csv").text.startswith("sex,n")
         assert reader.get(f"/console/releases/{id}").status_code == 200
         assert found[1] not in curator.get(f"/console/releases/{id}").text  # shown once

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -81,6 +83,24 @@ def test_a_column_that_was_misread_is_found_for_its_price(
         assert "pay" in page.inner_text("main")
     history = misread.curator.history()
     assert [one.asked for one in history] == ["quality of people: sex, age, pay"]
+
+
+def test_a_value_that_was_forgotten_in_a_list_is_told(tmp_path: Path) -> None:
+    lines = ["sex,age,pay", *(f"{'FMX'[i % 3]},{20 + i % 50},1" for i in range(400))]
+    study = write_study(
+        tmp_path, study=STUDY.replace('unit = "pid"', 'unit = "pid"\ncontribution = { groups = 1, rows = 3 }')
+    )
+    (tmp_path / "people.csv").write_text("\n".join(lines) + "\n")
+    with serving(study) as served, visitor(served, "curator") as client:
+        paid = {"do": "pay", "key": "f", "column-0": "yes", "table": "people", "epsilon": "0.05"}
+        said = html.unescape(client.get(client.post(FIT, data=paid).headers["location"]).text)
+        found = re.findall(r"([\d,]+) to ([\d,]+) rows have a value that is not in the list", said)
+        assert len(found) == 1
+        assert int(found[0][0]) <= 133 <= int(found[0][1])
+        assert "Something does not fit" in said
+        assert "Of each person at most" not in said
+        town = {**paid, "key": "g", "table": "visits"}
+        assert "at most 3 rows count" in client.get(client.post(FIT, data=town).headers["location"]).text
 
 
 def test_a_form_that_is_sent_twice_pays_once(misread: Served) -> None:

@@ -13,7 +13,7 @@ from curador.errors import CuradorError, InvalidParameter
 from curador.server.access.passwords import signs_in
 from curador.server.bodies import GrantBody
 from curador.server.console.budgets.shown import loss, own_left
-from curador.server.console.forms import Filled, amount, decimal
+from curador.server.console.forms import Filled, amount, number_text
 from curador.server.console.visit import Visit
 from curador.server.gate.refusals import refused
 from curador.server.routes import people
@@ -34,10 +34,9 @@ def remembered(balance: Balance | None) -> str:
 
 async def granted(visit: Visit, form: Filled, name: str, *, new: bool) -> None:
     """Grant what a form says, if the budget is still what its page showed."""
-    plain = {name: decimal(form[name], visit.language) for name in ("amount", "delta")}
-    form = Filled({**form.values, **plain})
     kind = form["kind"] if form["kind"] in KINDS else "epsilon"
     more = _checked(form, kind)
+    form = Filled({**form.values, **{name: number_text(form[name]) for name in ("amount", "delta")}})
     if new and kind == "approximate" and not form["delta"]:
         raise _wrong("delta", "This budget has a delta.", "Write it, or count in epsilon.", "delta-needed")
     if not form["because"].strip():

@@ -102,7 +102,7 @@ def _limit(form: Filled, place: str, code: str, wrong: Mistakes, most: int = MOS
 def _budget(form: Filled, wrong: Mistakes) -> dict[str, Any]:
     made: dict[str, Any] = {}
     for place, below in (("epsilon", None), ("delta", 1)):
-        text = form[f"budget-{place}"].strip().replace(",", ".")
+        text = form[f"budget-{place}"].strip()
         if not text and place == "delta":
             continue
         try:

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from curador import Release
+from curador import Column, Release
 from curador.errors import InvalidParameter
-from curador.server.console.forms import Filled, amount
+from curador.server.console.forms import Filled, amount, number_text
 from curador.server.console.visit import Visit
 
 PRICES = ("0.1", "0.05", "0.02", "0.01", "0.005", "0.002", "0.001")
@@ -50,9 +50,8 @@ def chosen(form: Filled, columns: Sequence[str]) -> list[str]:
 
 def price_of(form: Filled) -> str:
     """What a form offers to pay; a comma before the fraction is as good as a point."""
-    text = form["epsilon"].strip().replace(",", ".")
-    amount(text, "epsilon")
-    return text
+    amount(form["epsilon"], "epsilon")
+    return number_text(form["epsilon"])
 
 
 @dataclass(frozen=True)
@@ -66,17 +65,22 @@ class FitOfColumn:
     unclear: bool
 
 
-def fits(visit: Visit, found: Release, surely: Release, kinds: Mapping[str, str]) -> list[FitOfColumn]:
-    """What was found of each column; ``surely`` is the same with wider intervals, ``kinds`` are the declared types."""
+def fits(visit: Visit, found: Release, surely: Release, columns: Mapping[str, Column]) -> list[FitOfColumn]:
+    """What was found of each column; ``surely`` is the same with wider intervals, ``columns`` are as declared."""
     names = [str(name) for name in found["column"]]
-    return [_fit(visit, found, surely, i, name, kinds.get(name, "text")) for i, name in enumerate(names)]
+    return [_fit(visit, found, surely, i, name, columns.get(name)) for i, name in enumerate(names)]
 
 
-def _fit(visit: Visit, found: Release, surely: Release, i: int, name: str, kind: str) -> FitOfColumn:
+def _fit(visit: Visit, found: Release, surely: Release, i: int, name: str, column: Column | None) -> FitOfColumn:
+    kind = "text" if column is None else column.kind.value
     numbers = [_number(found.numbers(state)[i], found.interval(state, i)) for state in STATES]
     code = _verdict({state: surely.interval(state, i) for state in STATES})
+    outside = found.interval("outside", i)
+    if code in ("fine", "unclear") and outside[0] >= 1:  # not as sure as an alarm, and worth a look
+        code = "unlisted" if column is not None and column.keys else "beyond"
     hint = f"tables.fit-missing-{kind}" if code in ("none-fit", "missing") else ""
-    said = visit.say(f"tables.fit-is-{code}")
+    low, high = (f"{round(end):,}" for end in outside)
+    said = visit.say(f"tables.fit-is-{code}", low=low, high=high)
     verdict = f"{said} {visit.say(hint)}" if hint else said
     return FitOfColumn(name, numbers, verdict, code not in ("fine", "unclear"), code == "unclear")
 

@@ -66,9 +66,11 @@ def number(text: str, mark: str = ".") -> float | int:
         raise Mistyped("not-number", text=plain[:LONGEST])
     found = _GROUPED.fullmatch(plain)
     if found is not None and found[1] != found[2]:
-        if found[1] == mark and found[2] is None and plain.count(mark) == 1:
+        once = found[2] is None and plain.count(found[1]) == 1
+        surely = plain.lstrip("+-").startswith("0") or not plain.endswith("0")  # nobody writes 50.000 for 50
+        if found[1] == mark and once and surely:
             return _number(plain.replace(",", "."))
-        if found[1] in ".," and found[2] is None and plain.count(found[1]) == 1:
+        if found[1] in ".," and once:
             one, thousands = plain.replace(",", "."), plain.replace(found[1], "")
             raise Mistyped("number-unclear", text=plain, one=f"{float(one):g}", other=thousands)
         return _number(plain.replace(found[1], "").replace(",", "."))

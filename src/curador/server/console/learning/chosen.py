@@ -10,7 +10,7 @@ from curador import Table
 from curador.curator.table import described
 from curador.errors import InvalidParameter
 from curador.server.bodies import RecipeBody
-from curador.server.console.forms import Filled, amount
+from curador.server.console.forms import Filled, amount, number_text
 
 CLASSIFIERS = ("LogisticRegression", "LinearSVC", "AdditiveClassifier", "GaussianNB")
 REGRESSIONS = ("LinearRegression", "Ridge")
@@ -125,10 +125,10 @@ def _label(form: Filled, model: str, columns: Sequence[ColumnChoice]) -> str:
 def _settings(form: Filled, model: str) -> dict[str, Any]:
     """The guarantee and the settings of the chosen model; what a form says for other models is left out."""
     amount(form["epsilon"], "epsilon")
-    found: dict[str, Any] = {"epsilon": form["epsilon"].strip()}
+    found: dict[str, Any] = {"epsilon": number_text(form["epsilon"])}
     if form["delta"].strip():
         amount(form["delta"], "delta", 1)
-        found["delta"] = form["delta"].strip()
+        found["delta"] = number_text(form["delta"])
     elif model in GAUSSIAN:
         raise wrong("delta", "This model needs a delta.", "Write one, such as 1e-6.")
     for name, models in SETTINGS.items():

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+from decimal import Decimal
 from typing import Annotated, Any
 
 from fastapi import Query, Response
@@ -15,7 +16,7 @@ from markupsafe import Markup
 from curador.errors import CuradorError
 from curador.server.access.auth import Caller
 from curador.server.bodies import AskBody, QuestionBody
-from curador.server.console.forms import Filled, filled
+from curador.server.console.forms import Filled, filled, read_as
 from curador.server.console.genuine import page_router
 from curador.server.console.questions.built import (
     COMPARISONS,
@@ -27,18 +28,21 @@ from curador.server.console.questions.built import (
     Built,
     built_of,
     fitting,
+    in_ranges,
     listed_values,
     read_parts,
 )
-from curador.server.console.questions.code import code_of
+from curador.server.console.questions.code import EXAMPLES, code_of
+from curador.server.console.questions.owned import owned
 from curador.server.console.questions.pricing import CONFIDENCES, affordable, left_of, place_of, priced
+from curador.server.console.questions.ranges import ranged
 from curador.server.console.questions.stage import MOST_GROUPS, drawn, rehearsed, rows_of
 from curador.server.console.questions.values import undeclared
 from curador.server.console.visit import Visit, Visiting
 from curador.server.gate.problems import status_of
 from curador.server.routes import asking
 from curador.server.service import Buyer, sent
-from curador.show.report.estimate import estimated
+from curador.show.report.estimate import estimated, left_text
 
 router = page_router()
 
@@ -47,6 +51,10 @@ MANY_GROUPS = 50
 """So many groups are worth a word: each of them has the whole error."""
 LARGEST = 1.0
 """The largest epsilon of the slider; more can be typed, with a reason."""
+NO_LIST = ("group-by-real", "needs-delta", "delta-not-granted")
+"""Refusals of groups that no list of values is public for."""
+VAGUE = ("nothing-learned", "nothing-learned-in")
+"""Notes that say that an answer says next to nothing."""
 CHANGED = {"HX-Trigger": "question-changed"}
 """Tells the estimate that there is another question now."""
 
@@ -79,7 +87,7 @@ async def ask(
 async def pay(visit: Visiting, caller: Buyer) -> Response:
     """Pay for the question and show its release; or do one of the free things that other buttons of the form say."""
     form = await filled(visit.request)
-    if form["do"] in ("build", "restart"):
+    if form["do"] in ("build", "restart") or (form["do"] != "read" and _chosen_since(visit, form)):
         return await build(visit, caller)
     if form["do"] in ("read", "estimate"):
         return await _page(visit, caller, form, await visit.serving.work(lambda: _read(form["sql"], visit)))
@@ -137,7 +145,7 @@ async def rehearsal(visit: Visiting, caller: Buyer) -> Response:
 
 async def _page(visit: Visit, caller: Caller, form: Filled, built: Built | None, status: int = 200) -> Response:
     found = await _estimate(visit, caller, form)
-    tried = await _rehearsal(visit, caller, form) if form["do"] == "estimate" else {"rehearsal": None, "rows": ""}
+    tried = await _rehearsal(visit, caller, form) if form["do"] == "estimate" else {"rehearsal": None, "vague": False}
     names, left = visit.serving.curator.tables, left_of(found["remaining"])
     words = json.dumps(
         {
@@ -169,19 +177,30 @@ async def _page(visit: Visit, caller: Caller, form: Filled, built: Built | None,
     )
 
 
-def _slider(left: float) -> dict[str, Any]:
-    """The ends of the slider, which is logarithmic: a hundredth of a reach to all of it, or to what remains."""
+def _slider(left: float) -> dict[str, Any] | None:
+    """The ends of the slider, which is logarithmic: a hundredth of a reach to all of it, or to what remains.
+
+    None where nothing remains.
+    """
     most = min(left, LARGEST)
     if not most > 0:
-        most = LARGEST
+        return None
     high = math.floor(100 * math.log10(most))
     return {
         "low": high - 200,
         "high": high,
-        "least": f"{10 ** (high / 100 - 2):.1g}",
-        "most": f"{math.floor(1000 * most) / 1000 or most:.3g}",
+        "least": f"{Decimal(f'{10 ** (high / 100 - 2):.1g}'):f}",
+        "most": left_text(most),
+        "exact": left_text(most, 9),
         "all": left <= LARGEST,
     }
+
+
+def _over(visit: Visit, caller: Caller, left: float) -> str:
+    """Why nothing can be bought any more, if that is so: the budget was closed, or it is spent."""
+    if caller.who is not None and visit.serving.curator.budget(caller.who).closed:
+        return "closed"
+    return "" if left > 0 else "spent"
 
 
 def _question(visit: Visit, form: Filled, built: Built | None) -> dict[str, Any]:
@@ -190,14 +209,33 @@ def _question(visit: Visit, form: Filled, built: Built | None) -> dict[str, Any]
     return {
         "form": form,
         "built": built,
+        "shown": _written(built, visit) if built else "",
         "tables": [name for name, one in tables.items() if not one.public],
         "columns": list(table.columns) if table else [],
+        "ranged": [name for name in table.columns if ranged(name, table)] if table else [],
         "fit": [fitting(m.function, table) for m in built.measures] if built and table else [],
         "listed": [listed_values(f.column, table) for f in built.filters] if built and table else [],
         "functions": list(FUNCTIONS),
+        "examples": EXAMPLES,
         "comparisons": (*COMPARISONS, *TESTS),
         "places": {"where": range(FILTERS), "by": range(GROUPS), "measure": range(MEASURES)},
     }
+
+
+def _written(parts: Built, visit: Visit) -> str:
+    """The parts as SQL; nothing where some are missing."""
+    try:
+        return parts.sql(visit.serving.curator.tables)
+    except CuradorError:
+        return ""
+
+
+def _chosen_since(visit: Visit, form: Filled) -> bool:
+    """Whether a choice was changed and is not in the SQL yet: what would be priced or paid is not what is seen."""
+    if "shown" not in form.values:
+        return False
+    now = _written(read_parts(form.values).within(visit.serving.curator.tables), visit)
+    return now != form["shown"].replace("\r\n", "\n")
 
 
 def _read(sql: str, visit: Visit) -> Built | None:
@@ -215,13 +253,19 @@ def _explained(visit: Visit, caller: Caller, body: QuestionBody) -> dict[str, An
 
 async def _estimate(visit: Visit, caller: Caller, form: Filled) -> dict[str, Any]:
     left = await visit.serving.work(lambda: asking.remaining(visit.serving, caller))
+    over = await visit.serving.work(lambda: _over(visit, caller, left_of(left)))
     try:
         body = priced(form, QuestionBody, visit.language)
         found = await visit.serving.work(lambda: _explained(visit, caller, body))
         fits = sent(await asking.how_many(body, visit.serving, caller))["fits"]
     except CuradorError as error:
         nothing: dict[str, Any] = {"estimate": None, "code": None, "odds": "", "odd": [], "payable": False, "many": 0}
-        return {**nothing, "refused": error, "form": form, "remaining": left}
+        nothing["ranges"] = (
+            await visit.serving.work(lambda: in_ranges(form["sql"], visit.serving.curator.tables))
+            if error.code in NO_LIST
+            else ""
+        )
+        return {**nothing, "refused": error, "form": form, "remaining": left, "over": over, "owned": [], "vague": False}
     made = await visit.serving.work(lambda: estimated(found, fits, visit.language))
     address = str(visit.request.base_url).rstrip("/")
     return {
@@ -233,22 +277,27 @@ async def _estimate(visit: Visit, caller: Caller, form: Filled) -> dict[str, Any
         "refused": None,
         "form": form,
         "remaining": left,
+        "over": over,
+        "owned": await visit.serving.work(lambda: owned(visit, caller, body, found)),
         "code": code_of(body, address, form["because"]),
+        "read_as": read_as(form["error"]) if form["by"] == "error" else "",
     }
 
 
 async def _rehearsal(visit: Visit, caller: Caller, form: Filled) -> dict[str, Any]:
     serving = visit.serving
-    nothing = {"rehearsal": Markup(""), "rows": ""}
+    nothing = {"rehearsal": Markup(""), "rows": "", "each": "", "vague": False}
     try:
         body = priced(form, QuestionBody, visit.language)
         found = await serving.work(lambda: _explained(visit, caller, body))
         if (found["keys"] or 0) > MOST_GROUPS:
             return nothing
-        rows = rows_of(serving.curator, body.rows)
-        made = await serving.work(
-            lambda: rehearsed(serving.curator, rows, lambda stage: drawn(asking.rehearse(stage, body), visit.language))
-        )
+        groups = max(found["keys"] or 1, 1)
+        rows = rows_of(serving.curator, body.rows and body.rows * groups)
+        made = await serving.work(lambda: rehearsed(serving.curator, rows, lambda stage: asking.rehearse(stage, body)))
+        shown = await serving.work(lambda: drawn(made, visit.language))
     except CuradorError:
         return nothing
-    return {"rehearsal": Markup(made), "rows": f"{rows:,}"}
+    each = f"{rows // groups:,}" if groups > 1 else ""
+    vague = any(note["code"] in VAGUE for note in made.remarks)
+    return {"rehearsal": Markup(shown), "rows": f"{rows:,}", "each": each, "vague": vague}

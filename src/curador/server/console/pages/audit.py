@@ -9,7 +9,7 @@ from fastapi import Response
 from curador.audit.tester.named import KINDS
 from curador.errors import CuradorError
 from curador.server.bodies import MechanismBody
-from curador.server.console.forms import Filled, amount, decimal, filled
+from curador.server.console.forms import Filled, amount, filled, number_text
 from curador.server.console.genuine import page_router
 from curador.server.console.visit import Visit, Visiting
 from curador.server.gate.problems import status_of
@@ -49,8 +49,8 @@ async def begin(visit: Visiting, caller: Overseer) -> Response:
     """Let a mechanism be tested, as a job."""
     form = await filled(visit.request)
     try:
-        epsilon, delta = (decimal(form[name], visit.language) for name in ("epsilon", "delta"))
-        amount(epsilon, "epsilon")
+        amount(form["epsilon"], "epsilon")
+        epsilon, delta = (number_text(form[name]) for name in ("epsilon", "delta"))
         runs = int(form["runs"]) if form["runs"] in map(str, RUNS) else 0
         body = form.read(MechanismBody, kind=form["kind"], epsilon=epsilon, delta=delta, runs=runs)
         made = await audits.mechanism(body, visit.serving, caller)

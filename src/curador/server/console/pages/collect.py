@@ -6,9 +6,10 @@ A report is private before it leaves the device, so looking at estimates costs n
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import Path, Query, Response
@@ -20,7 +21,7 @@ from curador.local.collect.summaries import summarize
 from curador.local.devices.clients import FILES, source
 from curador.local.task.build import build_task, options_of
 from curador.local.task.task import Task
-from curador.server.console.forms import Filled, amount, decimal, filled
+from curador.server.console.forms import Filled, amount, filled, number_text, refuse_doubtful
 from curador.server.console.genuine import page_router
 from curador.server.console.visit import HEADERS, Visit, Visiting
 from curador.server.gate.problems import status_of
@@ -32,12 +33,27 @@ from curador.show.pages.charts import Axis, Track
 from curador.show.pages.exhibits import Drawing
 from curador.show.pages.page import figure
 from curador.show.summary import Summary
-from curador.show.words.say import knows
+from curador.show.words.say import knows, say
 
 router = page_router()
 
-MECHANISMS = ("best", "krr", "oue", "olh", "hadamard", "subset", "hybrid", "piecewise", "duchi", "square-wave")
+MECHANISMS = (
+    "yes-no",
+    "best",
+    "krr",
+    "oue",
+    "olh",
+    "hadamard",
+    "subset",
+    "hybrid",
+    "piecewise",
+    "duchi",
+    "square-wave",
+)
 """The mechanisms that a form makes tasks of; the command line has all."""
+
+OF_TWO = {"yes-no": "krr"}
+"""A plain question has two answers, and of two the oldest way is the best one."""
 
 BARS, BUCKETS, WIDEST_KEYS = 30, 24, 20_000
 
@@ -59,7 +75,7 @@ class Estimated:
 @router.get("/collect", response_class=Response)
 async def collect(visit: Visiting, caller: Overseer) -> Response:
     """The tasks that devices answer here."""
-    return await visit.serving.work(lambda: _all(visit, Filled({"mechanism": "best", "epsilon": "1"})))
+    return await visit.serving.work(lambda: _all(visit, Filled({"mechanism": "yes-no", "epsilon": "1"})))
 
 
 def _all(
@@ -103,12 +119,14 @@ async def make(visit: Visiting, caller: Holder) -> Response:
     """Say what a task would promise and tell; or, with the second button, make it and take reports."""
     form = await filled(visit.request)
     try:
-        plain = {field: decimal(form[field], visit.language) for field in ("epsilon", "low", "high")}
-        name, task, users = _asked(Filled({**form.values, **plain}))
+        name, task, users = _asked(form, visit.language)
         if form["step"] != "make":
             error = await visit.serving.work(lambda: _expected(task, users))
             return await visit.serving.work(lambda: _all(visit, form, planned=task, error=error))
         visit.serving.collected[name] = await visit.serving.work(lambda: _made(visit, name, task))
+    except Misfilled as misfilled:
+        wrong = misfilled.form
+        return await visit.serving.work(lambda: _all(visit, wrong, 422))
     except CuradorError as error:
         wrong, status = form.refused(_place(error), error), status_of(error)
         return await visit.serving.work(lambda: _all(visit, wrong, status))
@@ -137,6 +155,7 @@ async def task(
         values["found"] = _estimated(visit, found, confidence)
         if visit.partial:
             return visit.page("_estimate.html", **values)
+        values["origins"] = visit.serving.settings.origins
         return visit.page("collected.html", **values, snippets=_snippets(visit, name, found.collector.task))
 
     return await visit.serving.work(made)
@@ -152,33 +171,71 @@ def _collected(visit: Visit, name: str) -> CollectedTask:
 # ---- a new task ------------------------------------------------------------------------------------------------------
 
 
-def _asked(form: Filled) -> tuple[str, Task, int | None]:
-    """The task that a form describes."""
-    name = form["name"].strip()
-    if not name or not set(name) <= set("abcdefghijklmnopqrstuvwxyz0123456789-") or len(name) > 40 or name[0] == "-":
-        raise _wrong("name", "The name is part of an address.", "Use a to z, 0 to 9 and -, at most 40 of them.")
+class Misfilled(Exception):
+    """A form with all that is wrong with it, each next to its field."""
+
+    def __init__(self, form: Filled) -> None:
+        super().__init__("a form is not filled in as it should be")
+        self.form = form
+
+
+def _asked(form: Filled, language: str) -> tuple[str, Task, int | None]:
+    """The task that a form describes.
+
+    Fails: Misfilled, with all that is wrong; refused where the task itself cannot be made.
+    """
+    wrong: list[InvalidParameter] = []
+
+    def tried(read: Callable[[], Any]) -> Any:
+        try:
+            return read()
+        except InvalidParameter as error:
+            wrong.append(error)
+
     mechanism = form["mechanism"]
-    if mechanism not in MECHANISMS:
-        raise _wrong("mechanism", "There is no such mechanism here.", "Choose one of the list.")
-    users = _whole(form["users"])
-    needed, taken = options_of(mechanism)
+    name = tried(lambda: _name(form["name"].strip()))
+    tried(lambda: _known(mechanism))
+    users = tried(lambda: _users(form["users"], mechanism))
+    tried(lambda: amount(form["epsilon"], "epsilon"))
+    needed, taken = options_of(OF_TWO.get(mechanism, mechanism)) if mechanism in MECHANISMS else ((), ())
     options: dict[str, Any] = {}
-    for option in (*needed, *taken):
-        if option == "keys":
-            options["keys"] = _keys(form["keys"])
-        elif option in ("low", "high"):
-            options[option] = form[option].strip()
-    if "low" in options and _end("low", options["low"]) >= _end("high", options["high"]):
-        raise _wrong("low", "The lowest is not below the highest.", "Swap them.", "above")
-    if mechanism == "best" and users is None:
-        raise _wrong("users", "The best mechanism depends on how many people report.", "Say about how many.", "needed")
-    amount(form["epsilon"], "epsilon")
+    if mechanism in OF_TWO:
+        options["keys"] = [say(f"collect.{one}", language) for one in ("yes", "no")]
+    elif "keys" in (*needed, *taken):
+        options["keys"] = tried(lambda: _keys(form["keys"]))
+    if "low" in (*needed, *taken):
+        low, high = (tried(partial(_end, end, form[end])) for end in ("low", "high"))
+        if low is not None and high is not None and low >= high:
+            wrong.append(_wrong("low", "The lowest is not below the highest.", "Swap them.", "above"))
+        options |= {end: number_text(form[end]) for end in ("low", "high")}
+    for error in wrong:
+        form = form.refused(_place(error), error)
+    if wrong:
+        raise Misfilled(form)
     try:
-        built = build_task(mechanism, form["epsilon"], options, users=users)
+        built = build_task(OF_TWO.get(mechanism, mechanism), number_text(form["epsilon"]), options, users=users)
     except CuradorError as error:
         where = "low" if "low" in needed else "keys"
         raise InvalidParameter(error.what, fix=error.fix, code="task-refused", facts={"field": where}) from None
     return name, built.named(name), users
+
+
+def _name(name: str) -> str:
+    if not name or not set(name) <= set("abcdefghijklmnopqrstuvwxyz0123456789-") or len(name) > 40 or name[0] == "-":
+        raise _wrong("name", "The name is part of an address.", "Use a to z, 0 to 9 and -, at most 40 of them.")
+    return name
+
+
+def _known(mechanism: str) -> None:
+    if mechanism not in MECHANISMS:
+        raise _wrong("mechanism", "There is no such mechanism here.", "Choose one of the list.")
+
+
+def _users(text: str, mechanism: str) -> int | None:
+    found = _whole(text)
+    if mechanism == "best" and found is None:
+        raise _wrong("users", "The best mechanism depends on how many people report.", "Say about how many.", "needed")
+    return found
 
 
 def _keys(text: str) -> list[Any]:
@@ -195,9 +252,10 @@ def _keys(text: str) -> list[Any]:
 
 def _end(field: str, text: str) -> Fraction:
     """An end of a range, as a decimal or a fraction."""
+    refuse_doubtful(text, field)
     try:
         if len(text) <= 60 and "e" not in text.lower():
-            return Fraction(text)
+            return Fraction(number_text(text))
     except (ValueError, ZeroDivisionError):
         pass
     raise _wrong(field, "This is not a number.", "Write it with a point: 0, 10, 2.5.")

@@ -5,6 +5,7 @@ Only the button that says so pays, and the form holds a key: sent twice, it buys
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import partial
 from typing import Any, TypeVar
@@ -17,7 +18,7 @@ from curador import Table
 from curador.errors import CuradorError, InvalidParameter
 from curador.server.access.auth import Caller
 from curador.server.bodies import BatchBody, PublishBody, QuestionBody
-from curador.server.console.forms import Filled, filled, number_text
+from curador.server.console.forms import Filled, amount, filled, number_text
 from curador.server.console.genuine import page_router
 from curador.server.console.questions.built import FUNCTIONS, Built, Measured, name_text
 from curador.server.console.questions.pricing import CONFIDENCES, affordable, confidence_of, wrong
@@ -27,6 +28,7 @@ from curador.server.gate.problems import status_of
 from curador.server.routes import asking
 from curador.server.service import Buyer, sent
 from curador.show.report.estimate import left, shares
+from curador.show.words.say import say
 
 router = page_router()
 
@@ -44,7 +46,9 @@ async def dashboards(visit: Visiting, caller: Buyer) -> Response:
     private = [name for name, table in visit.serving.curator.tables.items() if not table.public]
     first = f"SELECT COUNT(*) AS n FROM {name_text(private[0])}" if private else ""
     epsilon = affordable(await visit.serving.work(lambda: asking.remaining(visit.serving, caller)))
-    form = Filled({"epsilon": epsilon, "places": str(FIRST), "confidence": "0.95", "name-0": "all", "sql-0": first})
+    given = {"epsilon": epsilon, "places": str(FIRST), "confidence": "0.95", "sql-0": first}
+    given["name-0"] = visit.say("dashboards.first-name")
+    form = Filled(given)
     return await _page(visit, caller, form)
 
 
@@ -127,7 +131,7 @@ def _body(form: Filled, body: type[B], language: str, **more: Any) -> B:
     asked = [k for k in range(_places(form)) if form[f"sql-{k}"].strip()]
     if not asked:
         raise wrong("sql-0", "There is no question yet.", "Write SQL.")
-    names = {k: form[f"name-{k}"].strip() or f"question-{k + 1}" for k in asked}
+    names = {k: form[f"name-{k}"].strip() or say("dashboards.other-name", language, n=k + 1) for k in asked}
     if twice := next((k for i, k in enumerate(asked) if names[k] in [names[j] for j in asked[:i]]), 0):
         raise InvalidParameter(
             f"Two questions are called {names[twice]!r}.",
@@ -137,12 +141,14 @@ def _body(form: Filled, body: type[B], language: str, **more: Any) -> B:
         )
     confidence = confidence_of(form["confidence"])
     wanted = {
-        names[k]: {"error": number_text(form[f"error-{k}"]), "confidence": confidence}
+        names[k]: {"error": _number(form, f"error-{k}", many=True), "confidence": confidence}
         for k in asked
         if form[f"error-{k}"].strip()
     }
-    weights = {names[k]: number_text(form[f"weight-{k}"]) or "1" for k in asked if names[k] not in wanted}
-    price = {"epsilon": number_text(form["epsilon"]), "delta": number_text(form["delta"])} if weights else {}
+    weights = {names[k]: _number(form, f"weight-{k}") or "1" for k in asked if names[k] not in wanted}
+    price = {name: _number(form, name) for name in ("epsilon", "delta")} if weights else {}
+    if weights and not price["epsilon"]:
+        raise wrong("epsilon", "There is no price yet.", "Write an epsilon, such as 0.1.")
     return form.read(
         body,
         questions={names[k]: form[f"sql-{k}"] for k in asked},
@@ -155,6 +161,15 @@ def _body(form: Filled, body: type[B], language: str, **more: Any) -> B:
         **price,
         **more,
     )
+
+
+def _number(form: Filled, name: str, *, many: bool = False) -> str:
+    """A positive number of the form, refused next to its field; nothing where it is empty."""
+    text = form[name].strip()
+    text = text.removesuffix("%") if name.startswith("weight-") else text
+    if text:
+        amount(text, name, many=many)
+    return number_text(text)
 
 
 async def _page(visit: Visit, caller: Caller, form: Filled, status: int = 200) -> Response:
@@ -191,6 +206,8 @@ async def _estimate(visit: Visit, caller: Caller, form: Filled) -> dict[str, Any
 
 def _culprit(visit: Visit, caller: Caller, form: Filled, error: CuradorError) -> int:
     """Which question a refusal is about, counted from 1; 0 where it is about all."""
+    if named := re.fullmatch(r"[a-z]+-(\d{1,2})", str(error.facts.get("field", ""))):
+        return int(named[1]) + 1
     asked = [k for k in range(_places(form)) if form[f"sql-{k}"].strip()]
     for k in asked if len(asked) > 1 else ():
         try:

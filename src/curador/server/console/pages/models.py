@@ -20,7 +20,7 @@ from curador.curator.releases.recall import bought_by
 from curador.errors import CuradorError, NotPromised
 from curador.server.access.auth import Caller
 from curador.server.bodies import FitBody, RecipeBody, ScoreBody
-from curador.server.console.forms import Filled, amount, filled
+from curador.server.console.forms import Filled, amount, filled, number_text
 from curador.server.console.genuine import page_router
 from curador.server.console.learning.chosen import (
     FAMILIES,
@@ -304,8 +304,8 @@ async def score(id: Id, visit: Visiting, caller: Buyer) -> Response:
     form = await filled(visit.request)
     try:
         amount(form["epsilon"], "epsilon")
-        terms = {"because": form["because"], "key": form["key"]}
-        body = form.read(ScoreBody, model=id, epsilon=form["epsilon"].strip(), where=form["where"].strip(), **terms)
+        terms = {"because": form["because"], "key": form["key"], "where": form["where"].strip()}
+        body = form.read(ScoreBody, model=id, epsilon=number_text(form["epsilon"]), **terms)
         made = await api.score(body, visit.serving, caller)
     except CuradorError as error:
         wrong, status = form.refused(_place(error), error), status_of(error)

@@ -146,9 +146,9 @@ def _place(error: CuradorError) -> str:
 
 def _found(visit: Visit, caller: Caller, table: str, charge: str) -> Response:
     found = is_fit(seen(visit.serving.curator, caller, charge, language=visit.language) if charge.isdecimal() else None)
-    kinds = {name: column.kind.value for name, column in visit.serving.curator.tables[table].columns.items()}
+    declared = visit.serving.curator.tables[table]
     surely = is_fit(seen(visit.serving.curator, caller, charge, confidence=SURE))
-    rows = fits(visit, found, surely, kinds)
+    rows = fits(visit, found, surely, declared.columns)
     wrong = any(row.wrong for row in rows)
     told = "some-wrong" if wrong else "nothing-told" if all(row.unclear for row in rows) else "none-wrong"
     change = caller.role == "curator"
@@ -161,6 +161,7 @@ def _found(visit: Visit, caller: Caller, table: str, charge: str) -> Response:
         charge=charge,
         cost=visit.amount(found.guarantee),
         change=change,
+        most=None if declared.contribution is None else declared.contribution.most,
     )
 
 

@@ -56,7 +56,7 @@ print(truncated([{cut}])[0].log_delta)
 
 LESSON = Lesson(
     "cutting",
-    formula("P(y > B | Ā) = 0 < P(y > B | A)", ",   δ ≈", fraction("e − 1", "2"), power("e", "−B")),
+    formula("P(x > B | Ā) = 0 < P(x > B | A)", ",   δ ≈", fraction("e − 1", "2"), power("e", "−B")),
     (Knob("bound", "5", "2", "1000", whole=True),),
     show,
 )

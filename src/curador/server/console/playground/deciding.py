@@ -79,7 +79,7 @@ print(decision({number(epsilon)}, prior={number(prior)}).error)
 LESSON = Lesson(
     "deciding",
     formula(
-        power("e", "−ε"), fraction("p", "1 − p"), "≤", fraction("P(A | y)", "P(Ā | y)"), "≤", power("e", "ε"),
+        power("e", "−ε"), fraction("p", "1 − p"), "≤", fraction("P(A | x)", "P(Ā | x)"), "≤", power("e", "ε"),
         fraction("p", "1 − p"),
     ),
     (Knob("epsilon", "1", "0.01", "10"), Knob("prior", "0.5", "0.01", "0.99")),

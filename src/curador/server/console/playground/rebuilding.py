@@ -45,7 +45,7 @@ print(found.exact, found.unbudgeted, found.private, found.ceiling)
 
 LESSON = Lesson(
     "rebuilding",
-    formula("min", power("‖A s − y‖", "2"), ",   s ∈", power("{0, 1}", "n")),
+    formula("min", power("‖A s − c‖", "2"), ",   s ∈", power("{0, 1}", "n")),
     (Knob("counts", "1000", "200", "1000", whole=True), Knob("epsilon", "1", "0.01", "10000")),
     show,
 )

@@ -67,7 +67,7 @@ print(frequencies[1], "±", {NORMAL} * errors[1])
 
 LESSON = Lesson(
     "response",
-    formula("ε = ln", fraction("1 + γ", "1 − γ"), ",  π =", fraction("y − (1 − γ)/2", "γ")),
+    formula("ε = ln", fraction("1 + γ", "1 − γ"), ",  π =", fraction("q − (1 − γ)/2", "γ")),
     (
         Knob("gamma", "0.5", "0.01", "0.99"),
         Knob("people", "1000", "10", "100000", whole=True),

@@ -16,6 +16,8 @@ from typing import Any
 from curador import Table
 from curador.curator.table import question_of
 from curador.errors import CuradorError, InvalidParameter
+from curador.server.console.forms import number_text, refuse_doubtful
+from curador.server.console.questions.ranges import ranged
 
 FILTERS, GROUPS, MEASURES = 3, 2, 3
 """How many of each the builder has room for."""
@@ -99,17 +101,17 @@ class Built:
         if table is None:
             raise _missing("table", "There is no such table.", "builder-field")
         known = table.columns
-        groups = [name_text(name) for name in dict.fromkeys(self.groups) if name in known]
+        groups = [_grouped(name, table) for name in dict.fromkeys(self.groups) if name in known]
         measured = [
             f"{_measured(m, k, known)} AS {name_text(m.shown)}"
             for k, m in enumerate(self.measures or (Measured("count"),))
         ]
-        lines = [f"SELECT {', '.join([*groups, *measured])}", f"FROM {name_text(self.table)}"]
+        lines = [f"SELECT {', '.join([*(text for text, _ in groups), *measured])}", f"FROM {name_text(self.table)}"]
         conditions = [_condition(f, k, table) for k, f in enumerate(self.filters)]
         if conditions:
             lines.append(f"WHERE {' AND '.join(conditions)}")
         if groups:
-            lines.append(f"GROUP BY {', '.join(groups)}")
+            lines.append(f"GROUP BY {', '.join(name for _, name in groups)}")
         return "\n".join(lines)
 
 
@@ -153,17 +155,41 @@ def built_of(sql: str, tables: Mapping[str, Table]) -> Built | None:
     return parts_of(asked.to_json(), tables)
 
 
+def in_ranges(sql: str, tables: Mapping[str, Table]) -> str:
+    """The same question by ranges of the numbers that it groups by; nothing where it has no such groups."""
+    try:
+        found = _parts(question_of(sql, tables).to_json())
+        table = tables[found.table]
+        return found.sql(tables) if any(ranged(name, table) for name in found.groups) else ""
+    except CuradorError as error:  # a number with a fraction is refused as it is read
+        return _rewritten(sql, str(error.facts.get("group", "")), tables) if error.code == "group-by-real" else ""
+    except (KeyError, TypeError, ValueError):
+        return ""
+
+
+def _rewritten(sql: str, group: str, tables: Mapping[str, Table]) -> str:
+    """A plain text that selects and groups by a column, by its ranges instead; nothing where it is less plain."""
+    said = re.fullmatch(r"\s*SELECT\s(.*?)\sFROM\s+(\w+)(.*?)\sGROUP\s+BY\s(.*)", sql, re.DOTALL | re.IGNORECASE)
+    table = tables.get(said[2]) if said else None
+    if said is None or table is None or group not in table.columns:
+        return ""
+    text, name = _grouped(group, table)
+    first, last = (
+        ", ".join(new if one.strip() == group else one.strip() for one in part.split(","))
+        for part, new in ((said[1], text), (said[4], name))
+    )
+    made = "\n".join([f"SELECT {first}", f"FROM {said[2]}", *filter(None, [said[3].strip()]), f"GROUP BY {last}"])
+    try:
+        question_of(made, tables)
+    except CuradorError:
+        return ""
+    return made
+
+
 def parts_of(asked: Mapping[str, Any], tables: Mapping[str, Table]) -> Built | None:
     """The parts of a question from its plain values; None where it asks for more than they can say."""
     try:
-        where = asked["where"]
-        conditions = [] if where is None else where["operands"] if where["is"] == "and" else [where]
-        found = Built(
-            asked["table"],
-            tuple(_filter(one) for one in conditions),
-            tuple(one["expr"]["column"] for one in asked["group_by"]),
-            tuple(_measure(one) for one in asked["aggregates"]),
-        )
+        found = _parts(asked)
         if len(found.filters) > FILTERS or len(found.groups) > GROUPS or len(found.measures) > MEASURES:
             return None
         same = question_of(found.sql(tables), tables).to_json() == dict(asked)
@@ -191,6 +217,17 @@ def read_parts(form: Mapping[str, str]) -> Built:
 # ---- parts as SQL ----------------------------------------------------------------------------------------------------
 
 
+def _grouped(name: str, table: Table) -> tuple[str, str]:
+    """A group as it is selected and as it is grouped by: by ranges, where a number has too many values."""
+    edges = ranged(name, table)
+    if not edges:
+        return name_text(name), name_text(name)
+    short = f"{name}_range"
+    while short in table.columns:
+        short += "_"
+    return f"BIN({name_text(name)}, {', '.join(edges)}) AS {name_text(short)}", name_text(short)
+
+
 def _measured(m: Measured, place: int, known: Mapping[str, object]) -> str:
     if m.function not in FUNCTIONS:
         raise _missing(f"measure-{place}-function", "There is no such function.", "builder-field")
@@ -209,6 +246,9 @@ def _condition(f: Condition, place: int, table: Table) -> str:
 
 def _literal(value: str, kind: str, place: int) -> str:
     plain = value if kind == "text" else value.strip()
+    if kind in ("integer", "real"):
+        refuse_doubtful(plain, f"where-{place}-value")
+        plain = number_text(plain)
     if not plain or not _is_written(plain, kind):
         raise _missing(f"where-{place}-value", f"{kind} values are not written so.", f"builder-value-{kind}")
     return QUOTED[kind].format(plain.replace("'", "''")) if kind in QUOTED else plain
@@ -233,6 +273,17 @@ def _missing(place: str, what: str, code: str) -> InvalidParameter:
 
 
 # ---- plain values as parts -------------------------------------------------------------------------------------------
+
+
+def _parts(asked: Mapping[str, Any]) -> Built:
+    where = asked["where"]
+    conditions = [] if where is None else where["operands"] if where["is"] == "and" else [where]
+    return Built(
+        asked["table"],
+        tuple(_filter(one) for one in conditions),
+        tuple(one["expr"].get("operand", one["expr"])["column"] for one in asked["group_by"]),
+        tuple(_measure(one) for one in asked["aggregates"]),
+    )
 
 
 def _measure(one: Mapping[str, Any]) -> Measured:

@@ -8,6 +8,16 @@ from typing import Any
 
 from curador.server.bodies import QuestionBody
 
+EXAMPLES = """\
+SELECT COUNT(*) AS n FROM staff WHERE age >= 30 AND sector = 'health'
+SELECT sector, COUNT(*) AS n FROM staff GROUP BY sector
+SELECT sector, AVG(pay) AS mean, SUM(pay) AS total FROM staff GROUP BY sector
+SELECT MEDIAN(pay) AS m, QUANTILE(pay, 0.9) AS p90 FROM staff
+SELECT AVG(CASE WHEN pay > 3000 THEN 1 ELSE 0 END) AS share FROM staff
+SELECT BIN(pay, 0, 1000, 2000, 5000) AS pay_range, COUNT(*) AS n FROM staff GROUP BY pay_range
+SELECT HISTOGRAM(pay, 0, 1000, 2000, 5000) AS n FROM staff"""
+"""What SQL can be written, by a few questions."""
+
 
 def code_of(body: QuestionBody, address: str, because: str = "") -> dict[str, str]:
     """The same question at the same price, as each door takes it."""

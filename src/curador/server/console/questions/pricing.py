@@ -27,16 +27,15 @@ def priced(form: Filled, body: type[B], language: str, **more: Any) -> B:
     if not form["sql"].strip():
         raise wrong("sql", "There is no question yet.", "Write SQL, or build one.")
     confidence = confidence_of(form["confidence"])
-    price: dict[str, Any] = {name: _number(form[name], name) for name in ("epsilon", "delta")}
-    if form["by"] == "error":
+    price: dict[str, Any] = {"delta": _number(form["delta"], "delta")}
+    if form["by"] == "error":  # and what stands in the field that is not shown now is not looked at
         if not form["error"].strip():
             raise wrong("error", "There is no error yet.", "Write the largest error that you accept.")
-        price = {
-            "accuracy": {"error": _number(form["error"], "error"), "confidence": confidence},
-            "delta": price["delta"],
-        }
-    elif not price["epsilon"]:
-        raise wrong("epsilon", "There is no price yet.", "Write an epsilon, such as 0.1.")
+        price["accuracy"] = {"error": _number(form["error"], "error", many=True), "confidence": confidence}
+    else:
+        price["epsilon"] = _number(form["epsilon"], "epsilon")
+        if not price["epsilon"]:
+            raise wrong("epsilon", "There is no price yet.", "Write an epsilon, such as 0.1.")
     return form.read(
         body, sql=form["sql"], confidence=confidence, rows=_rows(form["rows"]), language=language, **price, **more
     )
@@ -76,16 +75,15 @@ def place_of(error: Any) -> str:
     return "because" if code in ("reason-needed", "override-needed") else "epsilon" if "budget" in code else "sql"
 
 
-def _number(text: str, place: str) -> str:
+def _number(text: str, place: str, *, many: bool = False) -> str:
     """A positive number as it is asked with.
 
     >>> _number(" 0,05 ", "epsilon"), _number("1/10", "epsilon"), _number("", "delta")
     ('0.05', '1/10', '')
     """
-    plain = number_text(text)
-    if plain:
-        amount(plain, place)
-    return plain
+    if text.strip():
+        amount(text, place, many=many)
+    return number_text(text)
 
 
 def _rows(text: str) -> int | None:

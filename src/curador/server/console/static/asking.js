@@ -36,7 +36,8 @@ for (const holder of document.querySelectorAll("[data-slides]")) {
     say();
   };
   slider.addEventListener("input", () => {
-    number.value = Number((10 ** (slider.value / 100)).toPrecision(2));
+    const end = slider.value === slider.max && slider.dataset.all; // all that remains is all of it
+    number.value = end || Number((10 ** (slider.value / 100)).toPrecision(2));
     const priced = form && form.querySelector('input[name="by"][value="epsilon"]');
     if (priced) priced.checked = true;
     say();
@@ -59,27 +60,41 @@ for (const [field, way] of [["error", "error"], ["epsilon", "epsilon"]]) {
   if (typed && by) typed.addEventListener("input", () => { by.checked = true; });
 }
 
+// Enter in a box applies what was typed, as leaving it does: the page stays, and so does the cursor.
+if (form) {
+  form.addEventListener("keydown", (event) => {
+    const box = event.target;
+    const typed = box.matches("input:not([type=radio]):not([type=checkbox]):not([type=hidden])");
+    if (event.key !== "Enter" || event.isComposing || !typed || !window.htmx) return;
+    event.preventDefault();
+    box.dispatchEvent(new Event(box.closest("#builder") ? "change" : "input", { bubbles: true }));
+  });
+}
+
 // A price that is not of what stands there now is not paid: the button waits for the new one.
 const asks = form && form.id === "ask";
+const price = form && (document.getElementById("estimate") || document.getElementById("plan"));
 function waits(on) {
   const pay = document.getElementById("pay");
   if (pay && on) pay.disabled = true;
-  document.getElementById("estimate").setAttribute("aria-busy", String(on));
+  price.setAttribute("aria-busy", String(on));
 }
-if (asks) {
+if (price) {
   form.addEventListener("input", (event) => { // not on change: that comes when a button is about to be pressed
-    if (event.target.name !== "because") waits(true);
+    if (!["because", "override"].includes(event.target.name)) waits(true);
     if (event.target.id === "sql") document.getElementById("builder").inert = true; // it is of another question
   });
-  form.addEventListener("change", (event) => { if (event.target.closest("#builder")) waits(true); });
-  document.addEventListener("htmx:afterSwap", (event) => { if (event.target.id === "estimate") waits(false); });
+  document.addEventListener("htmx:afterSwap", (event) => { if (event.target === price) waits(false); });
   for (const failed of ["htmx:sendError", "htmx:responseError", "htmx:timeout"]) {
     document.addEventListener(failed, () => {
       waits(false);
       document.getElementById("pay").disabled = false;
-      document.getElementById("builder").inert = false;
+      if (asks) document.getElementById("builder").inert = false;
     });
   }
+}
+if (asks) {
+  form.addEventListener("change", (event) => { if (event.target.closest("#builder")) waits(true); });
   // Folds that are open stay so when what is in them changes.
   let open = [];
   document.addEventListener("htmx:oobBeforeSwap", (event) => {
@@ -87,6 +102,23 @@ if (asks) {
   });
   document.addEventListener("htmx:oobAfterSwap", () => {
     for (const id of open) { const fold = document.getElementById(id); if (fold) fold.open = true; }
+  });
+  // What is typed while the choices are on their way is not lost with the boxes that are replaced.
+  let [sent, typed] = [{}, {}];
+  const texts = () => Object.fromEntries([...document.querySelectorAll("#builder input")].map((box) => [box.id, box.value]));
+  document.addEventListener("htmx:beforeRequest", (event) => {
+    if (event.detail.target.id === "question") sent = texts();
+  });
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    if (event.target.id !== "question") return;
+    typed = Object.fromEntries(Object.entries(texts()).filter(([id, text]) => id in sent && text !== sent[id]));
+  });
+  const late = () => Object.keys(typed).map((id) => document.getElementById(id)).filter(Boolean);
+  document.addEventListener("htmx:afterSwap", () => { for (const box of late()) box.value = typed[box.id]; });
+  document.addEventListener("htmx:afterSettle", () => {
+    const [box] = late();
+    typed = {};
+    if (box) box.dispatchEvent(new Event("change", { bubbles: true }));
   });
 }
 

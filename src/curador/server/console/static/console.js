@@ -5,6 +5,16 @@ if (code && location.hash.startsWith("#cur_")) {
   code.value = decodeURIComponent(location.hash.slice(1));
   history.replaceState(null, "", location.pathname);
 }
+// Who changes the language or the theme keeps the code, and the name that was typed: in this tab, until the next page.
+if (code) {
+  const held = { code, login: document.getElementById("login") };
+  const kept = JSON.parse(sessionStorage.getItem("start") || "{}");
+  sessionStorage.removeItem("start");
+  for (const [name, field] of Object.entries(held)) if (kept[name] && !field.value) field.value = kept[name];
+  document.querySelector("form.choices")?.addEventListener("submit", () => {
+    sessionStorage.setItem("start", JSON.stringify({ code: code.value, login: held.login.value }));
+  });
+}
 
 // On a narrow window the pages are a strip: the one that is shown is in sight.
 document.querySelector(".pages [aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });

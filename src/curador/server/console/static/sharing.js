@@ -1,8 +1,9 @@
-// The budget of a dashboard as one bar whose borders are dragged, or moved by arrow keys; the numbers of the form follow,
-// and always sum to 100. Without this script the numbers are typed, and count in proportion.
+// The budget of a dashboard as one bar whose borders are dragged, or moved by arrow keys; the numbers of the form follow.
+// Shares count in proportion, so that a number that somebody typed is never written anew: the bar says what it comes to.
 const board = document.getElementById("board");
 const split = document.getElementById("split");
 const hint = document.getElementById("split-hint");
+const typed = document.getElementById("typed");
 const whole = 100;
 let shown = [];
 
@@ -10,34 +11,37 @@ const fields = () => [...board.querySelectorAll("input[data-share]")];
 const of = (field, name) => board.elements[`${name}-${field.dataset.share}`].value.trim();
 const named = (field) => of(field, "title") || of(field, "name") || field.dataset.named;
 const counted = () => fields().filter((field) => of(field, "sql") && !of(field, "error"));
+const touched = () => new Set(typed.value.split(" ").filter(Boolean));
+const weight = (field) => Math.max(Number(field.value.replace(",", ".").replace("%", "")) || 0, 0);
+const total = () => shown.reduce((sum, field) => sum + weight(field), 0);
+const percent = (field) => Math.round((whole * weight(field)) / (total() || 1));
+// The step by which borders move: about a hundredth of all, as a power of ten.
+const step = () => 10 ** Math.ceil(Math.log10((total() || whole) / whole) - 0.31);
+const rounded = (x) => Number((Math.round(x / step()) * step()).toPrecision(12));
 const put = (text, a, b) => text.replace("{a}", a).replace("{b}", b);
 
-// Whole numbers that sum to 100, each at least 1, as near to the given proportions as that allows.
-function settle(group, room) {
-  const given = group.map((field) => Math.max(Number(field.value) || 0, 0));
-  const sum = given.reduce((a, b) => a + b, 0);
-  const exact = given.map((x) => Math.max(sum ? (room * x) / sum : room / group.length, 1));
-  const found = exact.map(Math.floor);
-  let rest = room - found.reduce((a, b) => a + b, 0);
-  const order = exact.map((x, k) => [x - found[k], k]).sort((a, b) => b[0] - a[0]).map(([, k]) => k);
-  for (let i = 0; rest > 0; i += 1, rest -= 1) found[order[i % order.length]] += 1;
-  for (; rest < 0; rest += 1) found[found.indexOf(Math.max(...found))] -= 1;
-  group.forEach((field, k) => { field.value = found[k]; });
+// Boxes that nobody has touched share evenly, in whole numbers that sum to 100.
+function settle(group) {
+  group.forEach((field, k) => { field.value = Math.floor(whole / group.length) + (k < whole % group.length ? 1 : 0); });
+}
+
+function touch(...changed) {
+  typed.value = [...new Set([...touched(), ...changed.map((field) => field.dataset.share)])].join(" ");
 }
 
 function paint() {
   shown.forEach((field, k) => {
     const part = split.querySelector(`[data-part="${k}"]`);
-    part.style.flexGrow = field.value;
-    part.querySelector("b").textContent = `${field.value} %`;
+    part.style.flexGrow = Math.max(percent(field), 1);
+    part.querySelector("b").textContent = `${percent(field)} %`;
     part.querySelector("span").textContent = named(field);
     const border = split.querySelector(`[data-border="${k}"]`);
     if (!border) return;
     const next = shown[k + 1];
     border.setAttribute("aria-valuemin", 1);
-    border.setAttribute("aria-valuemax", Number(field.value) + Number(next.value) - 1);
-    border.setAttribute("aria-valuenow", field.value);
-    border.setAttribute("aria-valuetext", `${named(field)} ${field.value} %, ${named(next)} ${next.value} %`);
+    border.setAttribute("aria-valuemax", Math.max(percent(field) + percent(next) - 1, 1));
+    border.setAttribute("aria-valuenow", percent(field));
+    border.setAttribute("aria-valuetext", `${named(field)} ${percent(field)} %, ${named(next)} ${percent(next)} %`);
     border.setAttribute("aria-label", put(split.dataset.border, named(field), named(next)));
   });
 }
@@ -47,14 +51,15 @@ function tell(field) {
   field.dispatchEvent(new Event("input", { bubbles: true }));
 }
 
-// The border after a part moves: what one part gains, its neighbour loses.
+// The border after a part moves: what one part gains, its neighbour loses, and no other changes.
 function move(k, share) {
   const [one, next] = [shown[k], shown[k + 1]];
-  const both = Number(one.value) + Number(next.value);
-  const value = Math.min(Math.max(Math.round(share), 1), both - 1);
-  if (value === Number(one.value)) return;
+  const both = weight(one) + weight(next);
+  const value = Math.min(Math.max(rounded(share), step()), rounded(both - step()));
+  if (value === weight(one) || value <= 0 || both - value <= 0) return;
   one.value = value;
-  next.value = both - value;
+  next.value = Number((both - value).toPrecision(12));
+  touch(...shown);
   tell(one);
 }
 
@@ -72,14 +77,14 @@ function border(k) {
   made.addEventListener("pointermove", (event) => {
     if (!made.hasPointerCapture(event.pointerId)) return;
     const bar = split.getBoundingClientRect();
-    const before = shown.slice(0, k).reduce((sum, field) => sum + Number(field.value), 0);
-    move(k, (whole * (event.clientX - bar.left)) / bar.width - before);
+    const before = shown.slice(0, k).reduce((sum, field) => sum + weight(field), 0);
+    move(k, (total() * (event.clientX - bar.left)) / bar.width - before);
   });
   const steps = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 10, PageDown: -10, Home: -whole, End: whole };
   made.addEventListener("keydown", (event) => {
     if (!(event.key in steps)) return;
     event.preventDefault();
-    move(k, Number(shown[k].value) + steps[event.key]);
+    move(k, weight(shown[k]) + steps[event.key] * step());
   });
   return made;
 }
@@ -90,13 +95,16 @@ function build() {
   for (const field of fields()) field.closest("[data-sharing]").hidden = !now.includes(field);
   if (same) return paint();
   const [kept, come] = [now.filter((field) => shown.includes(field)), now.filter((field) => !shown.includes(field))];
-  const usual = kept.reduce((sum, field) => sum + Number(field.value), 0) / (kept.length || 1);
-  if (kept.length) for (const field of come) field.value = Math.max(Math.round(usual), 1); // as much as one of the others
+  const usual = kept.reduce((sum, field) => sum + weight(field), 0) / (kept.length || 1);
+  const byHand = touched();
   shown = now;
   split.hidden = hint.hidden = shown.length < 2;
   split.replaceChildren();
   if (!shown.length) return;
-  settle(shown, whole);
+  if (!shown.some((field) => byHand.has(field.dataset.share))) settle(shown);
+  else if (kept.length) { // a new one begins with as much as one of the others
+    for (const field of come) if (!byHand.has(field.dataset.share)) field.value = rounded(usual) || 1;
+  }
   shown.forEach((field, k) => {
     const part = document.createElement("div");
     part.className = `part-of s${(k % 6) + 1}`;
@@ -109,15 +117,9 @@ function build() {
 }
 
 if (board && split) {
-  board.addEventListener("input", (event) => { if (!event.target.matches("[data-share]")) build(); });
-  // A number that is typed keeps its place, and the others share what it leaves.
-  board.addEventListener("change", (event) => {
-    const field = event.target;
-    if (!field.matches("[data-share]") || shown.length < 2) return;
-    const most = whole - (shown.length - 1);
-    field.value = Math.min(Math.max(Math.round(Number(field.value)) || 1, 1), most);
-    settle(shown.filter((other) => other !== field), whole - Number(field.value));
-    tell(field);
+  board.addEventListener("input", (event) => {
+    if (event.isTrusted && event.target.matches("[data-share]")) touch(event.target);
+    build();
   });
   build();
 }

@@ -11,8 +11,8 @@ TEXTS = {
     "sql": ("The question as SQL", "La pregunta en SQL"),
     "more-parts": ("More measures and conditions", "Más medidas y condiciones"),
     "sql-hint": (
-        "This is what is asked: counts, sums, means… never single rows. The choices above follow it where they can. Names are completed as you type: arrows, then Enter.",
-        "Esto es lo que se pregunta: conteos, sumas, medias… nunca filas sueltas. Las opciones de arriba lo siguen si pueden. Los nombres se completan al escribir: flechas y luego Intro.",
+        "This is what is asked: counts, sums, means… never single rows. If you write here, the choices above follow where they can. Names are completed as you type: arrows, then Enter.",
+        "Esto es lo que se pregunta: conteos, sumas, medias… nunca filas sueltas. Si escribe aquí, las opciones de arriba se actualizan cuando es posible. Los nombres se completan al escribir: flechas y luego Intro.",
     ),
     "completions": ("Names that fit", "Nombres que encajan"),
     "builder": ("Choose what to ask", "Elegir qué preguntar"),
@@ -27,20 +27,48 @@ TEXTS = {
         "Empezar de nuevo con las opciones",
     ),
     "not-needed": (
-        "(not needed)",
-        "(no hace falta)",
+        "(all rows)",
+        "(todas)",
     ),
     "table": ("Table", "Tabla"),
     "column": ("Column", "Columna"),
-    "name": ("Name", "Nombre"),
+    "name": ("Name of the result", "Nombre del resultado"),
     "none": ("(none)", "(ninguna)"),
+    "no-group": ("(no groups)", "(sin grupos)"),
+    "in-ranges": ("{column}, in ranges", "{column}, por rangos"),
+    "ranges": (
+        "This number has too many values for a group each. By ranges it can be asked:",
+        "Este número tiene demasiados valores para un grupo cada uno. Por rangos sí se puede preguntar:",
+    ),
+    "ranges-open": ("Ask it by ranges", "Preguntarlo por rangos"),
+    "error-delta-not-granted": (
+        "A column that is grouped by has no public list of values, and choosing groups by the data needs a delta, which this budget does not have. Group by a column with declared values, or by ranges of a number: BIN(pay, 0, 1000, 2000). This cost nothing.",
+        "Una columna por la que se agrupa no tiene una lista pública de valores, y elegir los grupos según los datos necesita un delta, que este presupuesto no tiene. Agrupe por una columna con valores declarados, o por rangos de un número: BIN(pay, 0, 1000, 2000). Esto no costó nada.",
+    ),
+    "error-needs-delta": (
+        "A column that is grouped by has no public list of values. Group by a column with declared values, or by ranges of a number: BIN(pay, 0, 1000, 2000); or give a delta under “More choices”, such as 1e-8. This cost nothing.",
+        "Una columna por la que se agrupa no tiene una lista pública de valores. Agrupe por una columna con valores declarados, o por rangos de un número: BIN(pay, 0, 1000, 2000); o dé un delta en «Más opciones», como 1e-8. Esto no costó nada.",
+    ),
+    "error-group-by-real": (
+        "{group} is a number with a fraction: each value would be a group of its own. Group by ranges: BIN({group}, lowest, …, highest). This cost nothing.",
+        "{group} es un número con decimales: cada valor sería un grupo. Agrupe por rangos: BIN({group}, mínimo, …, máximo). Esto no costó nada.",
+    ),
+    "sql-help": ("What SQL can be written", "Qué SQL se puede escribir"),
+    "sql-help-lead": (
+        "One SELECT that measures, in all or for each group. With the names of your table and columns:",
+        "Un solo SELECT que mide, en total o por cada grupo. Con los nombres de su tabla y sus columnas:",
+    ),
+    "sql-help-all": (
+        "Also OR, NOT, IN, BETWEEN, IS NULL, CASE, dates (EXTRACT, DATE_TRUNC), HAVING, ORDER BY, LIMIT and JOIN. The whole list is in the documentation, under “SQL”.",
+        "También OR, NOT, IN, BETWEEN, IS NULL, CASE, fechas (EXTRACT, DATE_TRUNC), HAVING, ORDER BY, LIMIT y JOIN. La lista completa está en la documentación, en «SQL».",
+    ),
     "measure-first": ("What to measure", "Qué medir"),
-    "measure": ("What to measure, {n}", "Qué medir, {n}"),
+    "measure": ("Measure also ({n})", "Medir también ({n})"),
     "function": ("Function", "Función"),
     "groups": ("For each value of", "Por cada valor de"),
-    "by": ("Group {n}", "Grupo {n}"),
+    "by": ("Column {n}", "Columna {n}"),
     "filter-first": ("Only rows where", "Solo filas donde"),
-    "filter": ("Only rows where, {n}", "Solo filas donde, {n}"),
+    "filter": ("And also where ({n})", "Y además donde ({n})"),
     "comparison": ("Comparison", "Comparación"),
     "value": ("Value", "Valor"),
     "f-count": ("number of rows", "número de filas"),
@@ -61,7 +89,7 @@ TEXTS = {
         "Smaller tells less about each person and is less exact.",
         "Uno menor revela menos de cada persona y es menos exacto.",
     ),
-    "slider": ("Epsilon, by sliding", "Épsilon, deslizando"),
+    "slider": ("Move epsilon", "Mover épsilon"),
     "slider-low": (
         "{least}: more private",
         "{least}: más privado",
@@ -74,11 +102,20 @@ TEXTS = {
         "{most}: all that remains",
         "{most}: todo lo que queda",
     ),
+    "spent": (
+        "The budget is spent: nothing more can be bought. Ask whoever gave it for more; what was bought can still be read for free.",
+        "El presupuesto se acabó: ya no se puede comprar nada. Pida más a quien lo dio; lo comprado se sigue leyendo gratis.",
+    ),
+    "closed": (
+        "This budget was closed: nothing can be bought from it any more. What was bought can still be read for free.",
+        "Este presupuesto fue cerrado: ya no se puede comprar nada con él. Lo comprado se sigue leyendo gratis.",
+    ),
     "error": ("Largest error you accept (±)", "El mayor error que acepta (±)"),
     "error-hint": (
         "The least epsilon that reaches it is found and shown below.",
         "Se busca el menor épsilon que lo alcanza y se muestra abajo.",
     ),
+    "read-as": ("{text} was read as {number}.", "{text} se leyó como {number}."),
     "more": ("More choices", "Más opciones"),
     "rows": ("Rows behind each number, if you know them", "Filas detrás de cada número, si las conoce"),
     "rows-hint": (
@@ -88,8 +125,8 @@ TEXTS = {
     "confidence": ("Confidence of intervals", "Confianza de los intervalos"),
     "delta": ("Delta", "Delta"),
     "delta-hint": (
-        "Leave it empty for a pure epsilon; groups that are not declared need one, such as 1e-8.",
-        "Déjelo vacío para un épsilon puro; los grupos no declarados necesitan uno, como 1e-8.",
+        "Advanced: leave it empty. It is needed only to group by a column whose values nobody published; then such as 1e-8.",
+        "Avanzado: déjelo vacío. Solo hace falta para agrupar por una columna cuyos valores nadie publicó; entonces, por ejemplo 1e-8.",
     ),
     "override": (
         "Allow an epsilon of 10 or more, which promises next to nothing; the release will say so",
@@ -105,6 +142,15 @@ TEXTS = {
         "Ask and pay {cost}",
         "Preguntar y pagar {cost}",
     ),
+    "owned": (
+        "You already have an answer to this question, with {errors} (charge {charge}). To look at it is free; a new one costs.",
+        "Ya tiene una respuesta a esta pregunta, con {errors} (cargo {charge}). Verla es gratis; una nueva cuesta.",
+    ),
+    "owned-part": (
+        "You have already bought this number or its groups (charge {charge}). To look at them is free; a new answer costs.",
+        "Ya compró este número o sus grupos (cargo {charge}). Verlos es gratis; una respuesta nueva cuesta.",
+    ),
+    "owned-look": ("Look at it", "Verla"),
     "pay-free": (
         "Show it again, for free",
         "Mostrarla de nuevo, gratis",
@@ -115,8 +161,8 @@ TEXTS = {
         "Preguntando… la respuesta sale al próximo tic del reloj.",
     ),
     "pay-hint": (
-        "What is paid cannot be taken back. The same question again is free.",
-        "Lo pagado no se puede deshacer. La misma pregunta otra vez es gratis.",
+        "What is paid cannot be taken back. The same question again at the same price is free; at another price it is paid again. Nobody else sees the answer until the curator makes a public link for it.",
+        "Lo pagado no se puede deshacer. La misma pregunta otra vez al mismo precio es gratis; a otro precio se paga de nuevo. Nadie más ve la respuesta hasta que el curador cree un enlace público.",
     ),
     # -- what to expect
     "expect": ("What to expect", "Qué esperar"),
@@ -130,9 +176,13 @@ TEXTS = {
         "{share} of what remains",
         "{share} de lo que queda",
     ),
+    "share-little": ("less than 0.01 % of what remains", "menos de 0.01 % de lo que queda"),
+    "share-all": ("all that remains (100 %)", "todo lo que queda (100 %)"),
+    "share-times": ("{n} times what remains", "{n} veces lo que queda"),
+    "share-huge": ("more than a million times what remains", "más de un millón de veces lo que queda"),
     "much": (
-        "This one answer takes {share} of what remains, for ever.",
-        "Esta sola respuesta se lleva el {share} de lo que queda, para siempre.",
+        "This one answer takes {share}, for ever.",
+        "Esta sola respuesta se lleva {share}, para siempre.",
     ),
     "error-rows": (
         "rows behind it",
@@ -151,16 +201,16 @@ TEXTS = {
         "Aquí no se sabe cuántas filas hay. Dígalo en «Más opciones» y se muestra un solo error.",
     ),
     "ranks-mean": (
-        "Sort the rows by their value: the answer is the value of a row at most so far from the one asked for.",
-        "Ordene las filas por su valor: la respuesta es el valor de una fila a lo sumo así de lejos de la pedida.",
+        "The answer is the value at another place in the order of the rows: at most so many percent of the rows away from the one asked for.",
+        "La respuesta es el valor que ocupa otro lugar al ordenar las filas: a lo sumo a ese porcentaje de las filas del pedido.",
     ),
     "many-groups": (
         "{n} groups: each of their numbers has this error. Fewer groups cost no more, and have more rows behind each number.",
         "{n} grupos: cada uno de sus números tiene este error. Menos grupos no cuestan más y tienen más filas detrás de cada número.",
     ),
     "undeclared": (
-        "{column} has no declared value “{value}”: the answer may be about nobody.",
-        "{column} no tiene declarado el valor «{value}»: quizá la respuesta no sea de nadie.",
+        "{column} has no declared value “{value}”: probably no row has it, and the answer would be noise alone.",
+        "{column} no tiene declarado el valor «{value}»: probablemente ninguna fila lo tenga, y la respuesta sería solo ruido.",
     ),
     "meant": (
         "Did you mean “{near}”?",
@@ -174,6 +224,14 @@ TEXTS = {
     "risk-ratio": (
         "Whatever is concluded from the answer is at most {ratio} times as likely with a person's data as without.",
         "Lo que se concluya de la respuesta es a lo sumo {ratio} veces más probable con los datos de una persona que sin ellos.",
+    ),
+    "risk-huge": (
+        "Whatever is concluded from the answer may be more than a million times as likely with a person's data as without: that protects nobody.",
+        "Lo que se concluya de la respuesta puede ser más de un millón de veces más probable con los datos de una persona que sin ellos: eso no protege a nadie.",
+    ),
+    "risk-sure": (
+        "Who thought it 50 % likely that someone is in the data can be all but certain after it.",
+        "Quien creía con 50 % que alguien está en los datos puede estar después casi seguro.",
     ),
     "risk-belief": (
         "Who thought it 50 % likely that someone is in the data can be at most {most} % sure after it.",
@@ -192,8 +250,8 @@ TEXTS = {
     "notes": ("What to know about this answer", "Qué saber de esta respuesta"),
     "code": ("Show me the code", "Mostrar el código"),
     "code-hint": (
-        "The token is in the variable CURADOR_TOKEN; the price is the same.",
-        "El token está en la variable CURADOR_TOKEN; el precio es el mismo.",
+        "The price is the same. The token, which the curator gives you, is in the variable CURADOR_TOKEN.",
+        "El precio es el mismo. El token, que le da el curador, está en la variable CURADOR_TOKEN.",
     ),
     "code-python": ("Python", "Python"),
     "code-shell": ("Command line", "Línea de comandos"),
@@ -208,6 +266,11 @@ TEXTS = {
     "rehearsal-rows": (
         "{n} rows made up from the declarations alone, with noise of the same size. The numbers say nothing about the data.",
         "{n} filas inventadas solo a partir de las declaraciones, con ruido del mismo tamaño. Los números no dicen nada de los datos.",
+    ),
+    "rehearsal-each": ("About {n} are behind each number.", "Detrás de cada número hay unas {n}."),
+    "vague": (
+        "With about {n} rows behind each number, this answer would say next to nothing: its interval is nearly all that the declared bounds allow. Pay more, or ask for fewer groups; and count the rows first.",
+        "Con unas {n} filas detrás de cada número, esta respuesta no diría casi nada: su intervalo es casi todo lo que permiten los límites declarados. Pague más o pida menos grupos, y cuente antes las filas.",
     ),
     "made-up": (
         "These numbers come from made-up rows. They are about no one, and nothing was spent.",

@@ -21,6 +21,9 @@ TEXTS = {
         "You ask the question on your own page or app. Choose here what kind of answer people give.",
         "La pregunta la hace usted en su propia página o aplicación. Elija aquí qué tipo de respuesta se da.",
     ),
+    "by-yes-no": ("yes or no", "sí o no"),
+    "yes": ("yes", "sí"),
+    "no": ("no", "no"),
     "by-best": (
         "one of several: the best way for so many people",
         "una de varias: lo mejor para tantas personas",
@@ -106,6 +109,20 @@ TEXTS = {
     "devices-lead": (
         "Give these lines to whoever makes your web page or app: there the question is asked. One file without dependencies checks the task, adds the noise and makes the report. Nothing else leaves the device; nobody is asked who they are.",
         "Dé estas líneas a quien haga su página web o aplicación: allí se hace la pregunta. Un solo archivo sin dependencias comprueba la tarea, añade el ruido y hace el informe. Nada más sale del dispositivo; a nadie se le pregunta quién es.",
+    ),
+    "developer": ("What a developer has to do", "Lo que tiene que hacer quien programa"),
+    "developer-page": (
+        "There is no ready page for your people here: somebody makes one, or a form in an app, with the question in your words and a button that runs the lines below with the answer.",
+        "Aquí no hay una página lista para su gente: alguien hace una, o un formulario en una aplicación, con la pregunta en sus palabras y un botón que ejecuta las líneas de abajo con la respuesta.",
+    ),
+    "developer-origin": (
+        "A web page sends from another address than this one, and browsers allow that only to addresses that the study names. In the study file, below [server]: {line} with the page's own address; then restart the server.",
+        "Una página web envía desde otra dirección que esta, y los navegadores solo lo permiten a direcciones que el estudio nombra. En el archivo del estudio, bajo [server]: {line} con la dirección de la página; luego reinicie el servidor.",
+    ),
+    "developer-origins": ("Pages that may send now: {origins}.", "Páginas que ahora pueden enviar: {origins}."),
+    "developer-no-origins": (
+        "No web page may send now: from one, “Failed to fetch” is all that is seen. Programs and apps may.",
+        "Ahora ninguna página web puede enviar: desde una solo se ve «Failed to fetch». Los programas y aplicaciones sí pueden.",
     ),
     # -- refusals
     "error-task-name": (

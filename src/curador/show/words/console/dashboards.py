@@ -13,6 +13,8 @@ TEXTS = {
     "write": ("Put it into the question", "Ponerlo en la pregunta"),
     "place": ("Question {n}", "Pregunta {n}"),
     "title-of": ("Title of the dashboard", "Título del tablero"),
+    "first-name": ("all", "todas"),
+    "other-name": ("question-{n}", "pregunta-{n}"),
     "title-hint": (
         "For readers: it stands above the publication and its report. It may be left empty.",
         "Para quienes leen: encabeza la publicación y su informe. Puede quedar vacío.",
@@ -20,10 +22,10 @@ TEXTS = {
     "question-title": ("Title for readers", "Título para quienes leen"),
     "name": ("Short name", "Nombre corto"),
     "name-hint": ("For files and code.", "Para archivos y código."),
-    "weight": ("Its share of the budget, in percent", "Su parte del presupuesto, en porcentaje"),
+    "weight": ("Its share of the budget", "Su parte del presupuesto"),
     "weight-hint": (
-        "Shares count in proportion: 30 and 10 give the first three quarters.",
-        "Las partes cuentan en proporción: 30 y 10 dan a la primera tres cuartos.",
+        "Shares count in proportion and need not sum to 100: 30 and 10 give the first three quarters. What you type stays as you typed it.",
+        "Las partes cuentan en proporción y no tienen que sumar 100: 30 y 10 dan a la primera tres cuartos. Lo que usted escribe queda como lo escribió.",
     ),
     "split": ("How the budget is split", "Cómo se reparte el presupuesto"),
     "split-hint": (
@@ -43,6 +45,11 @@ TEXTS = {
     "own": ("Its part", "Su parte"),
     "errors": ("Expected error", "Error esperado"),
     "pay": ("Answer all and pay", "Responder todas y pagar"),
+    "error-error-needs-rows": (
+        "How wrong {output} will be depends on how many rows are behind it, and that is not public. Leave its largest error empty, and give it a share of the budget.",
+        "Cuánto errará {output} depende de cuántas filas hay detrás, y eso no es público. Deje vacío su error máximo y dele una parte del presupuesto.",
+    ),
+    "pay-cost": ("Answer all and pay {cost}", "Responder todas y pagar {cost}"),
     "try": ("Try it on made-up rows", "Probarlo con filas inventadas"),
     "more": ("Add a question", "Añadir una pregunta"),
     "pay-hint": (

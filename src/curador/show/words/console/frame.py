@@ -52,7 +52,7 @@ TEXTS = {
         "Comienza con cur_ y aquí solo sirve para abrir su sesión.",
     ),
     "with-token": ("Sign in with a token", "Iniciar sesión con un token"),
-    "start": ("Welcome", "Bienvenida"),
+    "start": ("Welcome", "Le damos la bienvenida"),
     "start-lead": (
         "Your link works once. Choose a name and a password; after that you sign in with them.",
         "Su enlace sirve una sola vez. Elija un nombre y una contraseña; después iniciará sesión con ellos.",
@@ -64,8 +64,8 @@ TEXTS = {
         "Es la parte de su enlace después de #; normalmente ya está escrita.",
     ),
     "login-hint": (
-        "For signing in, in small or capital letters; others may see it.",
-        "Para iniciar sesión, en mayúsculas o minúsculas; otros pueden verlo.",
+        "You sign in with it, in small or capital letters, with the same accents. Others may see it.",
+        "Con él iniciará sesión; da igual en mayúsculas o minúsculas, con las mismas tildes. Otros pueden verlo.",
     ),
     "password-hint": (
         "At least {least} characters: four words that do not belong together are easy to remember.",
@@ -73,11 +73,11 @@ TEXTS = {
     ),
     "own-password": ("Your password", "Su contraseña"),
     "own-lead": ("You sign in as {login}.", "Usted inicia sesión como {login}."),
-    "own-old": ("The password you have", "La contraseña que tiene"),
+    "own-old": ("The password you have", "La contraseña actual"),
     "own-new": ("The new password", "La contraseña nueva"),
     "own-means": (
         "All sessions that began with the old password end, in every browser; this one goes on.",
-        "Todas las sesiones iniciadas con la contraseña anterior terminan, en todo navegador; esta sigue.",
+        "Todas las sesiones iniciadas con la contraseña anterior terminan, en todos los navegadores; esta continúa.",
     ),
     "own-button": ("Change the password", "Cambiar la contraseña"),
     "own-changed": (
@@ -296,8 +296,12 @@ TEXTS = {
         "El servidor no pudo hacerlo. Mire lo que ha gastado antes de pagar otra vez: lo cobrado queda cobrado.",
     ),
     "error-amount": (
-        "This is no amount above 0. Write a decimal or a fraction: 0.5, 1/10.",
-        "Esto no es una cantidad mayor que 0. Escriba un decimal o una fracción: 0.5, 1/10.",
+        "This is no amount above 0. Write a decimal or a fraction, and no sign such as %: 0.5, 1/10, 1000.",
+        "Esto no es una cantidad mayor que 0. Escriba un decimal o una fracción, sin signos como %: 0.5, 1/10, 1000.",
+    ),
+    "error-number-unclear": (
+        "Is {text} meant as {one} or as {other}? Write one of these.",
+        "¿{text} quiere decir {one} o {other}? Escriba uno de estos.",
     ),
     "error-no-reason": (
         "A decision needs a reason: it is kept in the ledger. Say it in a few words.",

@@ -4,7 +4,7 @@ TEXTS = {
     "title": ("Models", "Modelos"),
     "lead": (
         "Learn a model from a table under the same budget as questions. What it costs and how right it would be is shown before you pay.",
-        "Aprenda un modelo de una tabla con el mismo presupuesto que las preguntas. Cuánto cuesta y cuánto acertaría se muestra antes de pagar.",
+        "Entrene un modelo con una tabla, con el mismo presupuesto que las preguntas. Cuánto cuesta y cuánto acertaría se muestra antes de pagar.",
     ),
     # -- what was bought
     "bought": ("Models that were bought", "Modelos comprados"),
@@ -23,8 +23,8 @@ TEXTS = {
     "new": ("A new model", "Un modelo nuevo"),
     "table": ("Table", "Tabla"),
     "what": ("What to learn from {table}", "Qué aprender de {table}"),
-    "family-classes": ("Say which of several", "Decir cuál de varios"),
-    "family-number": ("Say a number", "Decir un número"),
+    "family-classes": ("Say which of several", "Clasificar"),
+    "family-number": ("Say a number", "Predecir un número"),
     "family-shape": ("Find the shape of the data", "Hallar la forma de los datos"),
     "name-LogisticRegression": ("Logistic regression", "Regresión logística"),
     "about-LogisticRegression": (
@@ -66,8 +66,8 @@ TEXTS = {
     "from": ("Columns", "Columnas"),
     "label": ("What it predicts", "Qué predice"),
     "label-hint": (
-        "A column with keys for a class, one with bounds for a number.",
-        "Una columna con claves para una clase, una con límites para un número.",
+        "To tell classes apart: a column with a list of values. To predict a number: one with a lowest and a highest.",
+        "Para clasificar: una columna con lista de valores. Para predecir un número: una con mínimo y máximo.",
     ),
     "label-keyed": ("one of several", "uno de varios"),
     "label-numeric": ("a number", "un número"),
@@ -110,17 +110,19 @@ TEXTS = {
         "No part of what is bought; empty: 1.",
         "No es parte de lo comprado; vacío: 1.",
     ),
-    "set-bins": ("Parts of each number", "Partes de cada número"),
+    "set-bins": ("Ranges of each number", "Intervalos de cada número"),
     "set-bins-hint": (
-        "Into how many equal parts of its bounds; empty: the usual.",
-        "En cuántas partes iguales de sus límites; vacío: lo usual.",
+        "How many equal ranges there are between its lowest and its highest; empty: the usual number.",
+        "En cuántos intervalos iguales se parte de su mínimo a su máximo; vacío: los usuales.",
     ),
     "set-steps": ("Steps", "Pasos"),
     "set-steps-hint": (
         "More steps share the same budget; empty: the usual.",
         "Más pasos comparten el mismo presupuesto; vacío: lo usual.",
     ),
-    "pay": ("Pay and learn", "Pagar y aprender"),
+    "pay": ("Pay and learn", "Pagar y entrenar"),
+    "pay-cost": ("Pay {cost} and learn", "Pagar {cost} y entrenar"),
+    "pay-free": ("Show it again, for free", "Mostrarlo de nuevo, gratis"),
     "plan": ("What would it cost?", "¿Cuánto costaría?"),
     "pay-hint": (
         "Paying cannot be undone. The same model again is free.",

@@ -9,7 +9,7 @@ TEXTS = {
     "lead-own": ("Your budget, and what still fits into it.", "Su presupuesto y lo que aún cabe en él."),
     "epsilon-means": (
         "Epsilon measures how much answers tell about any one person: 0.1 is next to nothing, 1 a little, 10 nearly everything. What each answer costs adds up, and at the end of the budget no more is answered.",
-        "Épsilon mide cuánto revelan las respuestas de cada persona: 0.1 es casi nada, 1 es poco, 10 es casi todo. Lo que cuesta cada respuesta se suma, y al acabarse el presupuesto ya no se responde.",
+        "Épsilon mide cuánto revelan las respuestas sobre cada persona: 0.1 es casi nada, 1 es poco, 10 es casi todo. Lo que cuesta cada respuesta se suma, y al acabarse el presupuesto ya no se responde.",
     ),
     "epsilon-lessons": ("Try it in the playground", "Pruébelo en el laboratorio"),
     "first-table": ("A new study", "Un estudio nuevo"),
@@ -32,12 +32,12 @@ TEXTS = {
     "of": ("Budget", "Presupuesto"),
     "gauge": ("{percent} % of the budget is spent", "{percent} % del presupuesto está gastado"),
     "promise": (
-        "However much is asked, and by whomever, all answers together tell no more than this about {unit}. They would be nearly as likely if that had been {neighbors}.",
-        "Por mucho que se pregunte, y quienquiera que pregunte, todas las respuestas juntas no revelan más que esto de {unit}. Serían casi igual de probables si eso se hubiera {neighbors}.",
+        "However much is asked, and by whomever, all answers together tell no more than this about {unit}. The answers would be nearly as likely if those data had been {neighbors}.",
+        "Por mucho que se pregunte, y quienquiera que pregunte, todas las respuestas juntas no revelan más que esto sobre {unit}. Las respuestas serían casi igual de probables si esos datos se hubieran {neighbors}.",
     ),
     "promise-own": (
-        "However much you ask, your answers together tell no more than this about {unit}. They would be nearly as likely if that had been {neighbors}.",
-        "Por mucho que usted pregunte, sus respuestas juntas no revelan más que esto de {unit}. Serían casi igual de probables si eso se hubiera {neighbors}.",
+        "However much you ask, your answers together tell no more than this about {unit}. The answers would be nearly as likely if those data had been {neighbors}.",
+        "Por mucho que usted pregunte, sus respuestas juntas no revelan más que esto sobre {unit}. Las respuestas serían casi igual de probables si esos datos se hubieran {neighbors}.",
     ),
     "unit-row": ("any one row", "una fila cualquiera"),
     "unit-id": ("all rows of any one person", "todas las filas de una persona cualquiera"),
@@ -111,8 +111,8 @@ TEXTS = {
     "questions": ("Questions", "Preguntas"),
     # -- nothing yet
     "nothing-yet": (
-        "Nothing was asked yet. Explaining a question is free and shows what it would cost; asking it spends.",
-        "Aún no se ha preguntado nada. Explicar una pregunta es gratis y muestra cuánto costaría; hacerla gasta.",
+        "Nothing was asked yet. To see first what a question would cost is free; only asking it spends budget.",
+        "Aún no se ha preguntado nada. Ver antes cuánto costaría una pregunta es gratis; solo hacerla gasta presupuesto.",
     ),
     "nobody-yet": (
         "No analyst has a budget yet. Give one a budget first, then a token or a link to sign in.",

@@ -33,7 +33,7 @@ TEXTS = {
     "laplace-b": ("Scale b", "Escala b"),
     "laplace-says": (
         "The standard deviation is {spread}; 95 % of answers are within ± {error} of the truth. Of {draws} answers that the engine drew, {inside} were. For a count, where Δ = 1, ε is {epsilon}.",
-        "La desviación estándar es {spread}; el 95 % de las respuestas dista a lo más ± {error} de la verdad. De {draws} respuestas que sorteó el motor, así fue el {inside}. Para un conteo, donde Δ = 1, ε es {epsilon}.",
+        "La desviación estándar es {spread}; el 95 % de las respuestas se aparta a lo más {error} de la verdad. De {draws} respuestas que sorteó el motor, así fue el {inside}. Para un conteo, donde Δ = 1, ε es {epsilon}.",
     ),
     "laplace-chart": (
         "The law, and the engine's answers counted in 24 classes.",
@@ -65,7 +65,7 @@ TEXTS = {
     "accuracy-people": ("People that are counted", "Personas que se cuentan"),
     "accuracy-says": (
         "At ε = {epsilon} a count is within ± {error}, 95 times of 100; with half the ε, within ± {half}. For {people} people that is {share}.",
-        "Con ε = {epsilon} un conteo dista a lo más ± {error}, 95 veces de 100; con la mitad de ε, ± {half}. Para {people} personas eso es {share}.",
+        "Con ε = {epsilon} un conteo se aparta a lo más {error}, 95 veces de 100; con la mitad de ε, {half}. Para {people} personas eso es {share}.",
     ),
     "accuracy-chart": (
         "The error of a count, 95 times of 100, by ε. Both axes are logarithmic.",
@@ -89,8 +89,8 @@ TEXTS = {
         "Usted sabe todo salvo si Alicia está en los datos. Ve una respuesta. ¿Qué sabe ahora? Cuanto menor es ε, menos.",
     ),
     "deciding-formula": (
-        "A: Alice is in the data. The odds of it move by a factor of at most e to the ε, whatever the answer y and the belief p before.",
-        "A: Alicia está en los datos. Su razón de probabilidades se mueve a lo más por un factor e elevado a ε, sea cual sea la respuesta y y la creencia previa p.",
+        "A: Alice is in the data. The odds of it move by a factor of at most e to the ε, whatever the answer x and the belief p before.",
+        "A: Alicia está en los datos. Su razón de probabilidades se mueve a lo más por un factor e elevado a ε, sea cual sea la respuesta x, y con cualquier creencia previa p.",
     ),
     "deciding-epsilon": ("ε", "ε"),
     "deciding-prior": ("Belief before, p", "Creencia previa, p"),
@@ -117,8 +117,8 @@ TEXTS = {
     "deciding-fnr": ("Alice is missed", "Alicia pasa inadvertida"),
     "deciding-play": ("Play", "Juegue"),
     "deciding-drawn": (
-        "A fair coin put Alice in the data, or left her out. You see only the count with noise: {answer}. Is she in?",
-        "Una moneda justa puso a Alicia en los datos, o no. Usted solo ve el conteo con ruido: {answer}. ¿Está?",
+        "A fair coin put Alice in the data, or left her out. Without her the count is 0, with her 1. You see only the count with noise: {answer}. Is she in?",
+        "Una moneda justa puso a Alicia en los datos, o no. Sin ella el conteo es 0; con ella, 1. Usted solo ve el conteo con ruido: {answer}. ¿Está?",
     ),
     "deciding-in": ("She is in", "Está"),
     "deciding-out": ("She is out", "No está"),
@@ -128,14 +128,14 @@ TEXTS = {
     "deciding-wrong": ("You were wrong.", "Usted se equivocó."),
     "deciding-you": ("You", "Usted"),
     "deciding-best": ("The best attacker", "El mejor atacante"),
-    "deciding-expected": ("Its expected share", "Su proporción esperada"),
+    "deciding-expected": ("What it gets right in the long run", "Lo que acierta a la larga"),
     "deciding-question": (
         "At which ε can the best attacker be right 90 % of the time, with a fair coin?",
         "¿Con qué ε puede acertar el mejor atacante el 90 % de las veces, con una moneda justa?",
     ),
     "deciding-answer": (
-        "From ln 9, about 2.2, on: the best share is e to the ε over 1 plus e to the ε, and 9/(1 + 9) is 0.9.",
-        "Desde ln 9, cerca de 2.2: la mejor proporción es e elevado a ε partido por 1 más e elevado a ε, y 9/(1 + 9) es 0.9.",
+        "From ln 9, about 2.2, on: the best share is exp(ε)/(1 + exp(ε)), and 9/(1 + 9) is 0.9.",
+        "Desde ln 9, cerca de 2.2: la mejor proporción es exp(ε)/(1 + exp(ε)), y 9/(1 + 9) es 0.9.",
     ),
     # -- randomized response
     "response-title": ("Randomized response", "Respuesta aleatorizada"),
@@ -144,8 +144,8 @@ TEXTS = {
         "Con probabilidad γ una persona dice la verdad; si no, una segunda moneda responde sí o no.",
     ),
     "response-formula": (
-        "Nobody's answer is certain, but from the share y of reported yes follows an unbiased estimate of the true share π.",
-        "La respuesta de nadie es segura, pero de la proporción y de síes reportados sale un estimador insesgado de la proporción verdadera π.",
+        "Nobody's answer is certain, but from the share q of reported yes follows an unbiased estimate of the true share π.",
+        "La respuesta de nadie es segura, pero de la proporción q de quienes dijeron sí sale un estimador insesgado de la proporción verdadera π.",
     ),
     "response-gamma": ("Chance of truth, γ", "Probabilidad de verdad, γ"),
     "response-people": ("People", "Personas"),
@@ -243,8 +243,8 @@ TEXTS = {
     "divergence-pure": ("by ε", "por ε"),
     "divergence-at": ("by ζ at the order α", "por ζ en el orden α"),
     "divergence-set": (
-        "largest chance of what has a chance of 0.01 at a neighbour",
-        "mayor probabilidad de lo que en una vecina tiene 0.01",
+        "what is 0.01 likely in data that differ by one person: how likely at most",
+        "lo que tiene probabilidad 0.01 en datos que difieren en una persona: cuánta a lo más",
     ),
     "divergence-after": ("after any further computation", "tras cualquier cálculo posterior"),
     "divergence-twice": ("two answers", "dos respuestas"),
@@ -263,12 +263,12 @@ TEXTS = {
     # -- truncation
     "cutting-title": ("Noise that is cut off", "Ruido truncado"),
     "cutting-lead": (
-        "It looks harmless to forbid noise beyond a bound B. It ends the promise: ε is infinite.",
-        "Parece inofensivo prohibir el ruido más allá de una cota B. Termina la promesa: ε es infinito.",
+        "It looks harmless to forbid noise beyond a bound B. But it breaks the promise: ε is infinite.",
+        "Parece inofensivo prohibir el ruido más allá de una cota B. Pero rompe la promesa: ε es infinito.",
     ),
     "cutting-formula": (
-        "A: Alice is in the data. Without her the count is 0, and no answer y exceeds B; with her one may. Such an answer tells that she is in. The noise has scale 1; δ, at ε = 1, says how often.",
-        "A: Alicia está en los datos. Sin ella el conteo es 0 y ninguna respuesta y supera B; con ella, alguna puede. Tal respuesta dice que está. El ruido tiene escala 1; δ, con ε = 1, dice cuán a menudo.",
+        "A: Alice is in the data. Without her the count is 0, and no answer x exceeds B; with her one may. Such an answer tells that she is in. The noise has scale 1; δ, at ε = 1, says how often.",
+        "A: Alicia está en los datos. Sin ella el conteo es 0 y ninguna respuesta x supera B; con ella, alguna puede. Tal respuesta dice que está. El ruido tiene escala 1; δ, con ε = 1, dice cuán a menudo.",
     ),
     "cutting-bound": ("Bound B", "Cota B"),
     "cutting-says": (
@@ -304,7 +304,7 @@ TEXTS = {
     "sides-people": ("People", "Personas"),
     "sides-says": (
         "Of {people} people at ε = {epsilon}, a curator's count is within ± {central}, 95 times of 100; the count from randomized answers within ± {local}: {times} times as much.",
-        "De {people} personas con ε = {epsilon}, el conteo de un curador dista a lo más ± {central}, 95 veces de 100; el de respuestas aleatorizadas ± {local}: {times} veces más.",
+        "De {people} personas con ε = {epsilon}, el conteo de un curador se aparta a lo más {central}, 95 veces de 100; el de respuestas aleatorizadas, {local}: {times} veces más.",
     ),
     "sides-chart": (
         "The error of a count by the number of people. Both axes are logarithmic.",
@@ -328,8 +328,8 @@ TEXTS = {
         "200 personas inventadas tienen un bit secreto cada una. Un atacante pide conteos sobre subconjuntos al azar y despeja los bits.",
     ),
     "rebuilding-formula": (
-        "Least squares: each row of A is a subset, y the counts, s the secret bits, which are rounded in the end.",
-        "Mínimos cuadrados: cada fila de A es un subconjunto, y los conteos, s los bits secretos, que al final se redondean.",
+        "Least squares: each row of A is a subset, c are the counts, s the secret bits, which are rounded in the end.",
+        "Mínimos cuadrados: cada fila de A es un subconjunto, c son los conteos y s los bits secretos, que al final se redondean.",
     ),
     "rebuilding-counts": ("Counts that are asked for", "Conteos que se piden"),
     "rebuilding-epsilon": ("ε of all counts together", "ε de todos los conteos juntos"),
@@ -344,7 +344,7 @@ TEXTS = {
     "rebuilding-ceiling": ("the most that any attack can expect", "lo más que puede esperar cualquier ataque"),
     "rebuilding-question": (
         "Each count alone has ε = 1, a good promise. Why are the bits found all the same?",
-        "Cada conteo por sí solo tiene ε = 1, una buena promesa. ¿Por qué se hallan los bits igual?",
+        "Cada conteo por sí solo tiene ε = 1, una buena promesa. ¿Por qué se descubren los bits de todos modos?",
     ),
     "rebuilding-answer": (
         "Promises add up: a thousand counts at ε = 1 are ε = 1,000 together, which promises nothing. A budget is what stops it.",

@@ -52,7 +52,7 @@ TEXTS = {
         "Charge {charge} of the ledger: the entry that says what this cost, when and for whom.",
         "Cargo {charge} del registro: la entrada que dice cuánto costó, cuándo y a quién.",
     ),
-    "published": ("published by the curator", "abierta por el curador"),
+    "published": ("made public by the curator", "publicada por el curador"),
     "charge-of": (
         "charge {charge}",
         "cargo {charge}",
@@ -67,7 +67,7 @@ TEXTS = {
     ),
     "file-hint": (
         "The report is one page with charts, guarantee and receipt; it prints well and needs no network.",
-        "El informe es una página con gráficos, garantía y recibo; se imprime bien y no necesita red.",
+        "El informe es una página con gráficos, garantía y recibo; se puede imprimir y abrir sin internet.",
     ),
     "public-made": (
         "Answered on {at}, from: {tables}.",
@@ -86,7 +86,7 @@ TEXTS = {
     "public": ("Public link", "Enlace público"),
     "public-lead": (
         "Made public by the curator of the data. Every number is off by chance, on purpose, to protect the people in the data; the intervals say by how much.",
-        "Abierta por quien custodia los datos. Todos los números se desvían al azar, a propósito, para proteger a las personas en los datos; los intervalos dicen cuánto.",
+        "Publicada por quien custodia los datos. Todos los números se desvían al azar, a propósito, para proteger a las personas en los datos; los intervalos dicen cuánto.",
     ),
     "public-hint": (
         "Whoever has a link reads this release without signing in. It costs no budget; what others have read or kept cannot be taken back.",

@@ -1,11 +1,14 @@
 """How many rows fit what is declared."""
 
 TEXTS = {
-    "fit-short": ("How many rows fit?", "¿Cuántas filas se ajustan?"),
+    "fit-short": (
+        "How many rows are as declared? (costs epsilon)",
+        "¿Cuántas filas respetan lo declarado? (cuesta épsilon)",
+    ),
     "fit-title": ("How many rows of {table} fit", "Cuántas filas de {table} se ajustan"),
     "fit-lead": (
         "For each column: how many rows have a value as declared, how many have none that could be read, and how many lie outside the declared values.",
-        "Por cada columna: cuántas filas tienen un valor como se declaró, cuántas no tienen ninguno que se pudiera leer y cuántas quedan fuera de los valores declarados.",
+        "Por cada columna: cuántas filas tienen un valor como se declaró, cuántas no tienen un valor legible y cuántas quedan fuera de los valores declarados.",
     ),
     "fit-before": ("Checked before: free to look at", "Revisada antes: verlo es gratis"),
     "fit-bought": ("{at} UTC, for {cost}", "{at} UTC, por {cost}"),
@@ -28,7 +31,7 @@ TEXTS = {
     "fit-costs": ("It costs", "Cuesta"),
     "fit-error": ("Error of each number", "Error de cada número"),
     "fit-rows": ("± {n} rows", "± {n} filas"),
-    "fit-left": ("Remaining before it", "Quedan antes"),
+    "fit-left": ("Remaining now", "Disponible ahora"),
     "fit-error-means": (
         "In 95 of 100 cases. If the table has hardly more rows than that, pay more or choose fewer columns; or do not ask.",
         "En 95 de cada 100 casos. Si la tabla apenas tiene más filas que eso, pague más o elija menos columnas; o no pregunte.",
@@ -43,7 +46,7 @@ TEXTS = {
         "The table does not say how much of one person counts: in how many groups, with how many rows. The curator declares that first.",
         "La tabla no dice cuánto cuenta de una persona: en cuántos grupos y con cuántas filas. El curador lo declara primero.",
     ),
-    "fit-pay": ("Check and pay {cost}", "Revisar y pagar {cost}"),
+    "fit-pay": ("Check and pay {cost}", "Contar y pagar {cost}"),
     "fit-fits": ("Fit", "Se ajustan"),
     "fit-missing": ("Missing", "Faltan"),
     "fit-outside": ("Outside", "Fuera"),
@@ -77,6 +80,18 @@ TEXTS = {
     "fit-is-outside": (
         "Some rows lie outside the declared values.",
         "Algunas filas quedan fuera de los valores declarados.",
+    ),
+    "fit-is-unlisted": (
+        "{low} to {high} rows have a value that is not in the list, in 95 of 100 cases: was one forgotten? Such rows are in no group.",
+        "De {low} a {high} filas tienen un valor que no está en la lista, en 95 de cada 100 casos: ¿se olvidó alguno? Esas filas no están en ningún grupo.",
+    ),
+    "fit-is-beyond": (
+        "{low} to {high} rows lie outside the declared values, in 95 of 100 cases: are the bounds too narrow?",
+        "De {low} a {high} filas quedan fuera de los valores declarados, en 95 de cada 100 casos: ¿los límites son muy estrechos?",
+    ),
+    "fit-most": (
+        "Of each person at most {n} rows count, so that the numbers may sum to fewer rows than the table has.",
+        "De cada persona cuentan a lo sumo {n} filas, así que los números pueden sumar menos filas que las de la tabla.",
     ),
     "fit-missing-integer": (
         "They may be empty; or are these whole numbers, written as declared?",
