@@ -22,9 +22,9 @@ def hashed() -> Curator:
     """Two rows of each of seven people, and a row beside of the first five; ids as 64-bit hashes are."""
     t = pa.table({"id": pa.array([i for i in IDS for _ in range(2)], pa.int64()), "x": [1] * 14})
     b = pa.table({"id": pa.array(IDS[:5], pa.int64()), "y": [2] * 5})
-    own = {"unit": "id", "contribution": (1, 5)}
+    own: dict[str, Any] = {"unit": "id", "contribution": (1, 5)}
     tables = {n: Table(Frame(d), columns={"id": "integer", v: X}, **own) for n, d, v in (("t", t, "x"), ("b", b, "y"))}
-    return Curator(tables, budget=ApproxDP(10**6, "1e-3"))
+    return Curator(tables, budget=ApproxDP(10**6, 1e-3))
 
 
 def told(curator: Curator, sql: str) -> tuple[int, set[str]]:
@@ -63,9 +63,10 @@ def test_a_public_table_whose_keys_repeat_is_joined_once_and_said_so() -> None:
         pa.table({"k": ["a", "b", "b"], "size": [3, 5, 9]}),
     )
     columns: dict[str, Any] = {"k": "text", "id": "integer"}
-    for own, n in (({}, 3), ({"unit": "id", "contribution": (1, 5)}, 5)):
+    units: list[tuple[dict[str, Any], int]] = [({}, 3), ({"unit": "id", "contribution": (1, 5)}, 5)]
+    for own, n in units:
         public = Table(Frame(p), columns={"k": "text", "size": X}, public=True)
-        curator = Curator({"t": Table(Frame(t), columns=columns, **own), "p": public}, budget=ApproxDP(10**6, "1e-3"))
+        curator = Curator({"t": Table(Frame(t), columns=columns, **own), "p": public}, budget=ApproxDP(10**6, 1e-3))
         counted, notes = told(curator, "SELECT COUNT(*) AS n FROM t JOIN p ON t.k = p.k")
         assert counted == n
         assert ("public-join-once" in notes) == (n == 3)
@@ -86,9 +87,7 @@ def test_ids_that_are_signed_here_and_unsigned_there_are_not_one_person() -> Non
     """2**64 - 1 there was read as -1 here: one person moved two counts, and paid for one."""
     t, b = pa.array([-1, 5], pa.int64()), pa.array([2**64 - 1, 7], pa.uint64())
     own: dict[str, Any] = {"unit": "id", "columns": {"id": "integer"}, "contribution": (1, 1)}
-    curator = Curator(
-        {n: Table(Frame(pa.table({"id": d})), **own) for n, d in (("t", t), ("b", b))}, ApproxDP(9, "1e-3")
-    )
+    curator = Curator({n: Table(Frame(pa.table({"id": d})), **own) for n, d in (("t", t), ("b", b))}, ApproxDP(9, 1e-3))
     for sql in (
         "SELECT COUNT(*) AS n FROM t JOIN b ON t.id = b.id",
         "SELECT COUNT(*) AS n FROM t WHERE id IN (SELECT id FROM b)",

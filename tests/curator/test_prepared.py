@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from shutil import rmtree
 from threading import Barrier, Event, Thread
 from typing import Any
 
@@ -113,7 +114,7 @@ def test_copies_are_kept_beside_a_study_file(study: Path) -> None:
 def test_a_list_that_cannot_be_read(study: Path, text: str) -> None:
     (study.parent / "study.prepared.json").write_text(text)
     with pytest.raises(InvalidParameter, match=r"study\.prepared\.json cannot be read"):
-        StoredCopies(study, lambda table: (1, 1)).for_table("a")
+        StoredCopies(study, lambda table: ("", 1, 1)).for_table("a")
 
 
 def people(keys: list[str] | None = None) -> Curator:
@@ -227,3 +228,30 @@ def test_the_same_groups_are_prepared_again_and_again(curator: Curator) -> None:
     """A copy that was replaced may be open still: its name is not given again."""
     places = [prepare_stored(curator, "a", ["town"]).prepared.place for _ in range(4)]
     assert len(set(places)) == 4
+
+
+def test_a_copy_is_not_used_under_another_ledger(tmp_path: Path) -> None:
+    """Each counts versions from its own beginning: the copy would be of people who were replaced since."""
+
+    def write(town: str, n: int) -> None:
+        (tmp_path / "a.csv").write_text("pid,t\n" + "".join(f"{i},{town}\n" for i in range(n)))
+
+    def asked(curator: Curator) -> list[float]:
+        found = curator.ask("SELECT t, COUNT(*) AS n FROM a GROUP BY t", epsilon=1, contribution=(1, 1))
+        return [round(n, -2) for n in found.numbers("n")]
+
+    study = tmp_path / "study.toml"
+    study.write_text(
+        '[tables.a]\nsource = "a.csv"\nunit = "pid"\n[tables.a.columns]\npid = {type = "integer"}\n'
+        't = {type = "text", keys = ["u", "v"]}\n[budget]\nepsilon = 30\n'
+    )
+    write("u", 5000)
+    curator = Curator(study)
+    prepare_stored(curator, "a", ["t"])
+    assert asked(curator) == [5000, 0]
+    curator.close()
+    assert asked(Curator(study)) == [5000, 0]
+    write("v", 700)
+    for path in tmp_path.glob("study.ledger*"):
+        rmtree(path) if path.is_dir() else path.unlink()
+    assert asked(Curator(study)) == [0, 700]

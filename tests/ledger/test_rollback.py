@@ -369,10 +369,8 @@ def test_what_other_programs_and_processes_write_into_the_file_is_no_damage(
 
 def test_a_copy_that_was_given_a_delta_elsewhere_is_restored_closed(quick: Path) -> None:
     """Its anchor was added up meanwhile, so that nothing shows that the copy went its own way."""
-    here, there = (
-        {"address": str(quick / "a.db"), "keep": quick / "a"},
-        {"address": str(quick / "b.db"), "keep": quick / "b"},
-    )
+    here: dict[str, Any] = {"address": str(quick / "a.db"), "keep": quick / "a"}
+    there: dict[str, Any] = {"address": str(quick / "b.db"), "keep": quick / "b"}
     ledger = open_ledger(**here)
     ledger.open("people", PureDP(1))
     ledger.open("visits", PureDP(100))

@@ -1,7 +1,7 @@
 """Prepared copies that outlive a curator: files next to the study file, or tables of a database, and a list of them.
 
-The list keeps, with each copy, the version of the data that it was made of.  A copy of rows that were reloaded since is
-not used.
+The list keeps, with each copy, the version of the data that it was made of, and which ledger counted it.  A copy of
+rows that were reloaded since, or under another ledger, is not used.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from curador.curator.curator import Curator
     from curador.query.sql_plan.prepared import Prepared
 
-Version = tuple[int, int]
-"""The version of a table's data: the numbers that the ledger gave it."""
+Version = tuple[str, int, int]
+"""The version of a table's data: the ledger, by the digits that name it in seals, and the numbers that it gave it."""
 
 
 Stamp = tuple[int, int, int]
@@ -148,8 +148,8 @@ def _to_json(copy: StoredCopy) -> dict[str, object]:
 def _from_json(entry: dict[str, Any]) -> StoredCopy:
     from curador.query.sql_plan.prepared import Prepared  # writes SQL trees: loaded when there is a copy
 
-    data, version = entry["data"]
-    return StoredCopy(Prepared.from_json(entry), bool(entry["file"]), (int(data), int(version)))
+    ledger, data, version = ("", *entry["data"])[-3:]  # before, the ledger was not named
+    return StoredCopy(Prepared.from_json(entry), bool(entry["file"]), (str(ledger), int(data), int(version)))
 
 
 def _delete(path: Path) -> None:
@@ -217,8 +217,10 @@ class CopyHolder:
         return None if self._study is None else StoredCopies(self._study, self._version)
 
     def _version(self, table: str) -> Version:
-        known = self.scopes.registration(table)
-        return known.data, known.version
+        return self._counted(self.scopes.registration(table))
+
+    def _counted(self, known: Registration) -> Version:
+        return self.scopes.ledger.seal("")[:16], known.data, known.version
 
     def _attach_stored(self, table: str) -> None:
         """Attach a table's stored copies when it is first asked about, and those that others stored since.
@@ -305,7 +307,7 @@ def prepare_stored(
         made = curator.prepare(table, group_by, path=path, progress=progress)
     known = curator._copied[made]
     curator._stored.add(made.snapshot)
-    return copies.add(made, path, (known.data, known.version))
+    return copies.add(made, path, curator._counted(known))
 
 
 @contextmanager

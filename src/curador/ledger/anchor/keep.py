@@ -77,6 +77,7 @@ def create(path: Path, content: bytes, *, over: bool = False) -> None:
         with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as file:
             file.write(content)
             file.flush()
+            _give(file.fileno(), path.parent)
             os.fsync(file.fileno())
         if over:
             temporary.replace(path)
@@ -86,6 +87,13 @@ def create(path: Path, content: bytes, *, over: bool = False) -> None:
     finally:
         temporary.unlink(missing_ok=True)
     sync_folder(path.parent)
+
+
+def _give(file: int, folder: Path) -> None:
+    """Let a file that root makes belong to the folder's owner, who would else not read it any more."""
+    if os.geteuid() == 0:
+        owner = folder.stat()
+        os.fchown(file, owner.st_uid, owner.st_gid)
 
 
 def sync_folder(folder: Path) -> None:

@@ -162,11 +162,10 @@ class Anchor:
 
     def verified(self) -> Head | None:
         """The head up to which the history was verified, as noted beside the anchor; None if that is not known."""
-        with translated_errors(self._path):
-            try:
-                found = self._opened((self._path.parent / "verified").read_bytes().rstrip(b"\n"))
-            except FileNotFoundError:
-                return None
+        try:
+            found = self._opened((self._path.parent / "verified").read_bytes().rstrip(b"\n"))
+        except OSError:  # it may be removed, and is then verified from the beginning
+            return None
         return None if found is None or "verified" not in found[0] else _head(found[0]["verified"])
 
     # -- writing
