@@ -145,8 +145,8 @@ TEXTS = {
         "Aquí aún no hay curador. Abra el enlace que muestra la terminal donde se inició el servidor; si se inicia de nuevo, muestra otro.",
     ),
     "only-here": (
-        "This address opens on this computer only, since the server listens on {host}. How others reach it: serve-a-study, in the documentation (a certificate, or a proxy that has one).",
-        "Esta dirección solo abre en este equipo, porque el servidor escucha en {host}. Cómo llegan otros: serve-a-study, en la documentación (un certificado, o un proxy que lo tenga).",
+        "This address opens on this computer only, since the server listens on {host}. Others reach it with a certificate, or behind a proxy that has one: the documentation says how, under serve-a-study.",
+        "Esta dirección solo abre en este equipo, porque el servidor escucha en {host}. Otros llegan con un certificado, o detrás de un proxy que lo tenga: la documentación dice cómo, en serve-a-study.",
     ),
     "no-tables": (
         "There is no table to ask about yet. The curator declares one first.",
