@@ -441,12 +441,20 @@ def test_the_end_of_an_analysts_budget_stays_where_the_people_are_new(tmp_path: 
         curator.grant(name, epsilon=1, expires=end, because="the project ends then")
     curator.revoke("eva", because="left")
     curator.renew("p", epsilon=10, because="new people")
-    assert curator.grant("ana", epsilon=1, because="go on").expires == end
+    was = curator.budget("ana").mark
+    assert curator.grant("ana", epsilon=1, because="go on", seen=was).expires == end
+    for name, seen in (("ana", was), ("nobody yet", was)):  # sent twice, and about another
+        with pytest.raises(InvalidParameter) as again:
+            curator.grant(name, epsilon=1, because="go on", seen=seen)
+        assert again.value.code == "raised-since"
     assert curator.grant("bea", epsilon=1, because="longer", expires=end + timedelta(days=9)).expires != end
     with pytest.raises(InvalidParameter) as refused:
         curator.grant("eva", epsilon=1, because="again")
     assert refused.value.code == "analyst-ended"
     now[0] = end
+    with pytest.raises(InvalidParameter) as refused:  # also after its end
+        curator.grant("eva", epsilon=1, because="again", expires=end + timedelta(days=9))
+    assert refused.value.code == "analyst-ended"
     with pytest.raises(BudgetExceeded):
         curator.ask("SELECT COUNT(*) AS n FROM p", epsilon=0.5, analyst="ana")
     curator.ask("SELECT COUNT(*) AS n FROM p", epsilon=0.5, analyst="bea")

@@ -51,6 +51,9 @@ def told(curator: Curator, sql: str) -> tuple[int, set[str]]:
         ("SELECT COUNT(*) AS n FROM t LEFT JOIN b ON t.id = b.id WHERE b.id IS NOT NULL", 10),
         ("SELECT COUNT(*) AS n FROM t LEFT JOIN b ON t.id = b.id AND t.x = b.y WHERE b.id IS NULL", 14),
         ("SELECT COUNT(*) AS n FROM t WHERE id IS NOT NULL", 14),
+        ("SELECT COUNT(id) AS n FROM t", 14),
+        ("SELECT COUNT(b.id) AS n FROM t LEFT JOIN b ON t.id = b.id", 10),
+        ("SELECT COUNT(b.id) AS n FROM t JOIN b ON t.id = b.id", 10),
     ],
 )
 def test_people_are_found_whatever_their_ids_are(hashed: Curator, sql: str, n: int) -> None:

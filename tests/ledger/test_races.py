@@ -321,3 +321,30 @@ def test_nothing_is_written_once_the_log_was_removed(quick: Path) -> None:
     again.settle(again.reserve("people", THOUSANDTH).id, b"x")
     assert again.balance("people").state.spent == (10**9,)
     again.verify()
+
+
+def test_the_log_is_beside_the_file_that_a_link_leads_to(quick: Path) -> None:
+    (quick / "volume").mkdir()
+    open_ledger(quick / "volume" / "x.db", keep=quick / "keep").close()
+    os.symlink(quick / "volume" / "x.db", quick / "x.db")
+    ledger = open_ledger(quick / "x.db", keep=quick / "keep")
+    ledger.open("people", PureDP(1))
+    ledger.settle(ledger.reserve("people", THOUSANDTH).id, b"x")
+    ledger.verify()
+
+
+def test_a_log_that_was_removed_before_the_first_write_is_noticed(quick: Path) -> None:
+    """What a connection uses is what was there at its first read, also after a fork, when all were closed."""
+    pid, tell, index = leaves(quick / "x.db")
+    ledger = open_ledger(quick / "x.db")
+    ledger.open("people", PureDP(1))
+    for _ in range(2):
+        os.waitpid(forked(lambda: None), 0)
+        assert ledger.balance("people").state.spent == (0,)
+    (quick / "x.db").read_bytes()
+    os.write(tell, b"x")
+    assert os.waitpid(pid, 0)[1] == 0
+    assert not index.exists()
+    with pytest.raises(LedgerBroken) as found:
+        ledger.reserve("people", THOUSANDTH)
+    assert found.value.code == "ledger-log-removed"

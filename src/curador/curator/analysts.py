@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 from datetime import UTC, datetime
 from types import MappingProxyType
@@ -173,14 +173,15 @@ class Scopes(TableScopes):
         roots = self._all_roots()
         return roots[0] if len(roots) == 1 else POPULATION
 
-    def _anew(self, name: str, scope: str, budget: Guarantee, because: str, expires: datetime | None) -> Balance:
+    def _anew(
+        self, name: str, scope: str, budget: Guarantee, because: str, expires: datetime | None, seen: str | None
+    ) -> Balance:
         """Give an analyst whose budget is below people no longer asked about a budget below the new people.
 
         It ends when the old one did, unless another end is stated; what was closed stays closed.
         """
         old = self.ledger.balance(scope)
-        over = old.expires is not None and old.expires <= self.ledger.time()
-        if old.closed and not (over and expires is not None):
+        if old.revoked or (old.closed and expires is None):
             raise InvalidParameter(
                 f"The budget of {name!r} has ended.",
                 fix="State another end; or give a new analyst a new name.",
@@ -200,6 +201,8 @@ class Scopes(TableScopes):
 
         def open_anew(book: Ledger) -> Balance:
             view = self._over(book)
+            if view._tied(name) != scope or seen not in (None, book.balance(scope).mark):
+                raise _raised_since(name)
             fresh = view._unused(name)
             book.open(fresh, budget, parent=above, expires=end)
             book.renew(ANALYST + name, fresh, because=because or "new people")
@@ -245,11 +248,11 @@ class Scopes(TableScopes):
         because: str = "",
         group: str | None = None,
         expires: datetime | None = None,
-        seen: Sequence[int] | None = None,
+        seen: str | None = None,
     ) -> Balance:
         """Raise a budget, or give an analyst one.  Where tables share the population's, theirs are raised before it.
 
-        ``seen`` is the ceiling that it was decided on, empty for none: refused where it is another one by now.
+        ``seen`` is the mark of the balance that it was decided on, empty for none: refused where it is another by now.
         """
         scope = self.named(name)
         name = name if name in self._private else normal(name)
@@ -265,8 +268,10 @@ class Scopes(TableScopes):
                     code="epsilon-first",
                     facts={"name": name},
                 )
+            if seen:
+                raise _raised_since(name)
             return self.analyst(name, more, group, expires, because)
-        if seen is not None and not seen:
+        if seen == "":
             raise InvalidParameter(
                 f"{name!r} has a budget already.",
                 fix="Look at it, and raise it.",
@@ -291,16 +296,11 @@ class Scopes(TableScopes):
                 facts={"name": name},
             )
         if anew:
-            return self._anew(name, scope, more, because, expires)
+            return self._anew(name, scope, more, because, expires, seen)
 
         def raise_all(book: Ledger) -> Balance:
-            if seen is not None and book.balance(scope).state.ceiling != tuple(seen):
-                raise InvalidParameter(
-                    f"The budget of {name!r} was changed since it was looked at.",
-                    fix="Look at it again before you raise it.",
-                    code="raised-since",
-                    facts={"name": name},
-                )
+            if seen is not None and book.balance(scope).mark != seen:
+                raise _raised_since(name)
             for below in _sharing(book) if scope == POPULATION else ():
                 book.grant(below, more, because=because)
             return book.grant(scope, more, because=because)
@@ -357,6 +357,15 @@ def _alike(more: Guarantee, budget: Guarantee, name: str) -> Guarantee:
             facts={"name": name},
         )
     return more
+
+
+def _raised_since(name: str) -> InvalidParameter:
+    return InvalidParameter(
+        f"The budget of {name!r} was changed since it was looked at.",
+        fix="Look at it again before you raise it.",
+        code="raised-since",
+        facts={"name": name},
+    )
 
 
 def _sharing(book: Ledger) -> list[str]:

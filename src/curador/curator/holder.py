@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from threading import BoundedSemaphore
 from typing import TYPE_CHECKING, Any, NoReturn, Self
@@ -152,12 +152,12 @@ class BudgetHolder:
         because: str = "",
         group: str | None = None,
         expires: datetime | None = None,
-        seen: Sequence[int] | None = None,
+        seen: str | None = None,
     ) -> Balance:
         """Raise a budget by an amount (epsilon and delta, or rho), or give an analyst one (``group``, ``expires``).
 
-        With ``seen``, a ceiling as :class:`Balance` has it, only while it is that one, so that what is sent twice
-        raises once; an empty one is for a budget that nobody has yet.
+        With ``seen``, the ``mark`` of a :class:`Balance`, only while it is that one, so that what is sent twice raises
+        once; an empty one is for a budget that nobody has yet.
         A ``delta`` makes a budget that counts epsilon promise (epsilon, delta) from now on; that needs a reason.
         A budget that ends promises for its period alone: a person in the data of several periods loses the sum.
         """

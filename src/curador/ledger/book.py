@@ -166,7 +166,7 @@ class Book(Registry, AccessList):
             for name, _, text, expires, closed in reversed(path):
                 end = None if expires is None else datetime.fromisoformat(expires)
                 shut = bool(closed) or (expires is not None and self._time(rows) >= expires)
-                found = Balance(name, state(rows, name, text), found, shut, end)
+                found = Balance(name, state(rows, name, text), found, shut, end, bool(closed))
             assert found is not None
             return found
 

@@ -161,8 +161,8 @@ class Balance:
     """One scope at one moment.
 
     ``spent`` was charged to this scope; ``remaining`` can still be charged here: no more than any ancestor of the same
-    currency has left, and nothing where this scope or an ancestor is closed (revoked or expired).  ``parent`` is the
-    balance of the scope above.
+    currency has left, and nothing where this scope or an ancestor is closed (``revoked`` or expired).  ``parent`` is
+    the balance of the scope above.
 
     >>> from curador.privacy import PureDP
     >>> from curador.accounting.filters import charge, open_filter
@@ -178,6 +178,12 @@ class Balance:
     parent: Balance | None = None
     closed: bool = False
     expires: datetime | None = None
+    revoked: bool = False
+
+    @property
+    def mark(self) -> str:
+        """What tells whether the budget was raised, or given anew, since it was looked at."""
+        return f"{','.join(map(str, self.state.ceiling))} {self.scope}"
 
     @property
     def budget(self) -> Guarantee:

@@ -167,7 +167,7 @@ def test_what_was_bought_with_a_public_table_or_a_prepared_copy_is_shown_without
         assert set(public["name"]) == {"Lugo", "Vigo"}
         curator.prepare("visits", ["town"])
         copied = curator.ask("SELECT town, COUNT(*) AS n FROM visits GROUP BY town", epsilon=1)
-        assert '"copies":{"":{' in (curator.ledger.answer(copied.charge) or b"").decode()
+        assert '"copy":{' in (curator.ledger.answer(copied.charge) or b"").decode()
         (tmp_path / "towns.csv").write_text("code,name\nL,Elsewhere\n")
         changed = Curator({"visits": visits}, budget=PureDP(9), ledger=curator.ledger)
         for bought in (public, copied):
@@ -199,3 +199,28 @@ def test_another_question_than_was_bought_is_never_read_into_a_measurement(
     with pytest.raises(CuradorError) as refused:
         recall(curator, bought.charge)
     assert refused.value.code == "not-recalled"
+
+
+def test_whoever_buys_the_same_under_other_names_and_in_another_order_sees_it_again(tmp_path: Path) -> None:
+    """What was kept of the first buyer's public keys is found by the question, and not by its name."""
+    (tmp_path / "people.csv").write_text("sex,hours\n" + "F,38\nM,41\nF,20\n" * 100)
+    (tmp_path / "bands.csv").write_text("sex,band\nF,x\nM,y\n")
+    public = Table(str(tmp_path / "bands.csv"), columns={"sex": "text", "band": "text"}, public=True)
+    tables = {"people": Table(str(tmp_path / "people.csv"), columns=COLUMNS), "bands": public}
+    with closing(Curator(tables, budget=ApproxDP(20, 1e-4))) as curator:
+        for name in ("ana", "bea"):
+            curator.grant(name, epsilon=5)
+        join = "COUNT(*) AS n FROM people p JOIN bands t ON p.sex = t.sex GROUP BY"
+        asked = [f"SELECT t.band AS band, p.hours > 30 AS long, {join} band, long", SEXES]
+        turned = [f"SELECT p.hours > 30 AS late, t.band AS band, {join} late, band", SEXES]
+        first = curator.sql(asked[0], epsilon=1, analyst="ana")
+        other = curator.sql(turned[0], epsilon=1, analyst="bea")
+        assert other.charge == first.charge
+        found = single(recall(curator, other.charge, "bea"))
+        assert found.to_dict() == other.to_dict()
+        assert list(found.columns) == ["late", "band", "n"]
+        curator.publish(curator.batch(dict(zip("ab", asked, strict=True)), epsilon=1), analyst="ana")
+        again = curator.publish(curator.batch(dict(zip("ba", turned, strict=True)), epsilon=1), analyst="bea")
+        shown = recall(curator, again.charge, "bea")
+        assert isinstance(shown, Publication)
+        assert shown.to_dict() == again.to_dict()

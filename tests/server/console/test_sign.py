@@ -424,6 +424,7 @@ def test_no_secret_is_listed(served: Served) -> None:
         {"X-Form-Token": "0" * 64},
         {"Origin": "https://evil.example"},
         {"Origin": "null"},
+        {"Origin": "http://["},
         {"Sec-Fetch-Site": "cross-site"},
         {"Sec-Fetch-Site": "same-site"},
     ],

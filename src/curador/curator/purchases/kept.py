@@ -7,13 +7,14 @@ whatever is declared later: bounds that were changed, a table that was withdrawn
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from curador.curator.study.tables import declared_again, settings_of
 from curador.errors import CuradorError
 from curador.query.answer.noisy import key_in, key_out
+from curador.query.ask.question import Question
 from curador.query.plan.identity import coded, read_from
 from curador.query.plan.plan import Plan
 from curador.query.tables.columns import Keys
@@ -29,36 +30,49 @@ MARK = b'{"made_under":'
 
 
 @dataclass(frozen=True)
-class MadeUnder:
-    """What a purchase was made under, and the ``code`` of what is asked, by which it is known again.
+class KeptPart:
+    """Of a question, known by its ``code``: what its declarations alone do not tell.
 
-    Of the questions of a batch by their names, of a single one by the empty name: ``keys``, those of answers that read
-    public tables, which may hold others now; and ``copies``, the prepared tables they were answered from.
+    ``known`` are the keys of an answer that read public tables, which may hold others now, in the order of its
+    ``groups``; ``copy`` is the prepared table that it was answered from.
     """
+
+    code: str
+    groups: Sequence[str]
+    known: Sequence[Keys | None]
+    copy: Prepared | None
+
+    def keys_for(self, asked: Question) -> list[Keys | None]:
+        """The keys in the order in which another question has the same groups: order and names are free to choose."""
+        wanted = _groups(asked)
+        if not self.known or self.known[0] is None or sorted(wanted) != sorted(self.groups):
+            return list(self.known)
+        if wanted == list(self.groups):
+            return list(self.known)
+        places = [self.groups.index(one) for one in wanted]
+        moved = [tuple(key[i] for i in places) for key in self.known[0]]
+        ranks = [{x: i for i, x in enumerate(dict.fromkeys(column))} for column in zip(*moved, strict=True)]
+        return [tuple(sorted(moved, key=lambda key: [rank[x] for rank, x in zip(ranks, key, strict=True)]))]
+
+
+@dataclass(frozen=True)
+class MadeUnder:
+    """What a purchase was made under, and the ``code`` of what is asked, by which it is known again."""
 
     code: str | None
     tables: Mapping[str, Table]
-    keys: Mapping[str, Keys | None]
-    copies: Mapping[str, Prepared]
+    parts: Sequence[KeptPart]
 
 
 def kept(purchase: Purchase, measurement: bytes) -> bytes:
     """What the ledger keeps: declarations, in codes and numbers, and the measurement.  Nothing else is of the data."""
     parts: Mapping[str, Any] = getattr(purchase, "plans", {"": purchase})
-    plans = {name: part for name, part in parts.items() if isinstance(part, Plan)}
+    plans = [part for part in parts.values() if isinstance(part, Plan)]
     reads = {name for part in parts.values() for name in getattr(part, "reads", purchase.tables)}
     under = {
         "code": code_of(purchase),
         "tables": {name: _settings(purchase.declared[name]) for name in sorted(reads) if name in purchase.declared},
-        "keys": {
-            name: _listed(plan.checked.keys) for name, plan in plans.items() if len(plan.tables) < len(plan.reads)
-        },
-        # Not its snapshot, which is read from the rows.
-        "copies": {
-            name: {"table": copy.table, "group_by": [e.to_json() for e in copy.group_by], "place": copy.place}
-            for name, plan in plans.items()
-            if (copy := plan.prepared) is not None
-        },
+        "parts": [found for plan in plans if (found := _part(plan))],
     }
     line = json.dumps({"made_under": under}, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return line.encode() + b"\n" + measurement
@@ -87,11 +101,30 @@ def made_under(line: bytes) -> MadeUnder | None:
     try:
         found = json.loads(line)["made_under"]
         tables = {name: _table(name, dict(settings)) for name, settings in found["tables"].items()}
-        keys = {name: _keys(listed) for name, listed in found["keys"].items()}
-        copies = {name: _copy(copy, tables) for name, copy in found["copies"].items()}
+        parts = [_read_part(part, tables) for part in found["parts"]]
     except (ValueError, KeyError, TypeError, AttributeError, CuradorError):
         return None
-    return MadeUnder(found["code"], tables, keys, copies)
+    return MadeUnder(found["code"], tables, parts)
+
+
+def _part(plan: Plan) -> dict[str, object]:
+    found: dict[str, object] = {}
+    if len(plan.tables) < len(plan.reads):
+        found["keys"] = _listed(plan.checked.keys)
+    if (copy := plan.prepared) is not None:  # not its snapshot, which is read from the rows
+        groups = [e.to_json() for e in copy.group_by]
+        found["copy"] = {"table": copy.table, "group_by": groups, "place": copy.place}
+    return {"code": plan.asked_code, "groups": _groups(plan.question), **found} if found else {}
+
+
+def _groups(question: Question) -> list[str]:
+    return [json.dumps(group.expr.to_json(), sort_keys=True) for group in question.group_by]
+
+
+def _read_part(part: Mapping[str, Any], tables: Mapping[str, Table]) -> KeptPart:
+    known = [_keys(part["keys"])] if "keys" in part else []
+    copy = _copy(part["copy"], tables) if "copy" in part else None
+    return KeptPart(str(part["code"]), list(part["groups"]), known, copy)
 
 
 def _settings(table: Table) -> dict[str, object]:

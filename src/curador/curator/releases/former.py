@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
@@ -11,16 +12,17 @@ from curador.curator.purchases.kept import MadeUnder
 from curador.curator.purchases.training import ModelHolder
 from curador.curator.study.quality import QualityHolder
 from curador.curator.table import CuratorTable
-from curador.errors import InvalidParameter
+from curador.errors import CuradorError, InvalidParameter
 from curador.privacy import Guarantee
 from curador.query.ask.question import Question
 from curador.query.plan.checked import check, unread
 from curador.query.plan.plan import Plan
 from curador.query.plan.planner import Planner
-from curador.query.tables.columns import Key
+from curador.query.tables.columns import Key, Keys
 
 if TYPE_CHECKING:
     from curador.curator.curator import Curator
+    from curador.query.sql_plan.prepared import Prepared
 
 
 class FormerDeclarations(ModelHolder, QualityHolder):
@@ -44,11 +46,26 @@ class FormerDeclarations(ModelHolder, QualityHolder):
         """A table as it was."""
         return CuratorTable.held(name, cast("Curator", self))
 
-    def plan(self, name: str, asked: Question, budget: Guarantee, noise: str | None, confidence: float) -> Plan:
-        """The plan of a question, by its name among what was bought."""
-        known = [self._under.keys[name]] if name in self._under.keys else []
+    def plan(self, asked: Question, budget: Guarantee, noise: str | None, confidence: float) -> Plan:
+        """The plan of a question among what was bought."""
+        for part in self._under.parts:
+            with suppress(CuradorError):  # it is another question's
+                made = self._planned(asked, part.keys_for(asked), part.copy, budget, noise, confidence)
+                if made.asked_code == part.code:
+                    return made
+        return self._planned(asked, [], None, budget, noise, confidence)
+
+    def _planned(
+        self,
+        asked: Question,
+        known: Sequence[Keys | None],
+        copy: Prepared | None,
+        budget: Guarantee,
+        noise: str | None,
+        confidence: float,
+    ) -> Plan:
         checked = check(asked, self.tables, unread, known)
-        return Planner(checked, noise, None, confidence, prepared=self._under.copies.get(name)).plan(budget)
+        return Planner(checked, noise, None, confidence, prepared=copy).plan(budget)
 
     def _public_rows(self, table: str, columns: Sequence[str]) -> Sequence[tuple[Key, ...]]:
         return cast("Sequence[tuple[Key, ...]]", unread(table, columns))

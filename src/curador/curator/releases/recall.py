@@ -174,7 +174,7 @@ def _plan(
 ) -> Plan:
     paid = guarantee_from_json(budget)
     if isinstance(then, FormerDeclarations):
-        return then.plan(name, asked, paid, noise, confidence)
+        return then.plan(asked, paid, noise, confidence)
     price = {name: value for name, value in paid.to_json().items() if name in ("epsilon", "delta", "rho")}
     return then.plan(asked, **price, noise=noise, confidence=confidence)  # type: ignore[arg-type]
 

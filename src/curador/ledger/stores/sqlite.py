@@ -94,6 +94,7 @@ class SqliteStore(SqlStore):
         self._queue = FileQueue(path.with_name(path.name + "-queue"))
         self._file: tuple[int, int] | None = None
         self._index: tuple[int, int] | None = None  # of the log, in which the locks on it are
+        self._index_name = os.path.realpath(path) + "-shm"  # beside the file itself, where this is a link to it
         self._stamps: dict[str, Stamp | None] = {}  # of the file when each connection was opened
         self._sound: Stamp | None = None  # of the file when it was compared last
         self._commits = 0
@@ -167,12 +168,7 @@ class SqliteStore(SqlStore):
 
     def _require_index(self) -> None:
         """Refuse to write where the log's index was removed: others use another one, and do not see these locks."""
-        try:
-            found = os.stat(self._name + "-shm")
-            index = found.st_dev, found.st_ino
-        except FileNotFoundError:
-            index = None
-        self._index = self._index or index
+        index = self._present_index()
         if index is None or index != self._index:
             raise LedgerBroken(
                 f"The log of the ledger {self.path.name} was removed while it was in use.",
@@ -180,6 +176,13 @@ class SqliteStore(SqlStore):
                 code="ledger-log-removed",
                 facts={"file": self.path.name},
             )
+
+    def _present_index(self) -> tuple[int, int] | None:
+        try:
+            found = os.stat(self._index_name)
+        except FileNotFoundError:
+            return None
+        return found.st_dev, found.st_ino
 
     def _commit(self) -> None:
         self._connections["write"].execute("COMMIT")
@@ -259,12 +262,14 @@ class SqliteStore(SqlStore):
                 made.execute("PRAGMA synchronous = FULL")
                 made.execute(f"PRAGMA cache_size = {-CACHE_KILOBYTES}")
                 made.execute("PRAGMA wal_autocheckpoint = 0")
+                made.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone()  # from here on it uses the log's index
                 if use == "write":
                     made.execute("PRAGMA busy_timeout = 0")  # the queue decides who waits, not SQLite's polling
                 self._same_file()
             except BaseException:  # of a damaged file: not open until it is collected
                 made.close()
                 raise
+            self._index = self._index or self._present_index()
             self._connections[use], self._stamps[use] = made, stamp
             if old is not None:
                 old.close()  # now: if it were the last one for a moment, SQLite would write its log into this file

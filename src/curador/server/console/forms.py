@@ -94,7 +94,9 @@ def refuse_doubtful(text: str, field: str, *, small: bool = False) -> None:
     plain = text.strip()
     found = _THOUSANDS if small else _DOUBTFUL
     if found.fullmatch(plain):
-        one, other = f"{float(plain.replace(',', '.')):g}" if plain.count(",") < 2 else "", re.sub("[.,]", "", plain)
+        whole, _, rest = plain.partition(".") if "," in plain else (plain, "", "")
+        other = re.sub("[.,]", "", whole) + (f".{rest}" if rest else "")
+        one = f"{float(whole.replace(',', '.')):g}" if whole.count(",") < 2 and not rest else ""
         raise InvalidParameter(
             f"{plain} can be read in two ways.",
             fix=f"Write {one} or {other}." if one else f"Write {other}.",

@@ -24,12 +24,19 @@ async def genuine(request: Request, visit: Visiting) -> None:
     if request.method in ("GET", "HEAD"):
         return
     site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
-    ours = origin is None or urlsplit(origin).netloc == request.headers.get("host")
+    ours = origin is None or _host(origin) == request.headers.get("host")
     if site not in (None, "same-origin") or not ours or visit.fresh:
         raise forged()
     shown = request.headers.get(HEADER) or await _in_form(request)
     if not isinstance(shown, str) or not hmac.compare_digest(shown.encode(), form_token(visit.cookie).encode()):
         raise forged()
+
+
+def _host(origin: str) -> str | None:
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:  # no address at all
+        return None
 
 
 async def _in_form(request: Request) -> object:

@@ -95,6 +95,10 @@ def _count(node: exp.Expr, rows: Reader, is_unit: Callable[[ex.Expr], bool]) -> 
         what = rows.read(inside.expressions[0])
         return counts.count_distinct(None if is_unit(what) else what)
     what = rows.read(inside)
+    if isinstance(what, ex.Name):  # an id is there or not, also where it is too large to be read as a number
+        absent = rows.read(exp.Is(this=inside, expression=exp.Null()))
+        if not isinstance(absent, ex.IsNull):
+            return counts.count(None if absent == ex.Literal(False) else _where(ex.Not(absent), ex.Literal(1)))
     return counts.count(None if isinstance(what, ex.Literal) and what.kind is not None else what)
 
 

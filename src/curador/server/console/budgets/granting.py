@@ -29,7 +29,7 @@ def asked_for(balance: Balance) -> str:
 
 def remembered(balance: Balance | None) -> str:
     """A budget as a form remembers it."""
-    return "" if balance is None else ",".join(map(str, balance.state.ceiling))
+    return "" if balance is None else balance.mark
 
 
 async def granted(visit: Visit, form: Filled, name: str, *, new: bool) -> None:
@@ -53,7 +53,7 @@ async def granted(visit: Visit, form: Filled, name: str, *, new: bool) -> None:
     )
     refuse_past(form["expires"])
     price = {"epsilon": body.epsilon, "delta": body.delta, "rho": body.rho}
-    end, seen = people.end_of(body.expires), () if new else _ceiling(form["was"])
+    end, seen = people.end_of(body.expires), "" if new else form["was"] or "?"
 
     def grant() -> None:
         curator = visit.serving.curator
@@ -64,12 +64,6 @@ async def granted(visit: Visit, form: Filled, name: str, *, new: bool) -> None:
         curator.grant(body.scope, **price, because=body.because, group=body.group, expires=end, seen=seen)
 
     await visit.serving.work(grant)
-
-
-def _ceiling(was: str) -> tuple[int, ...]:
-    """The budget that a form remembers; one that is none is not what any budget is."""
-    digits = was.split(",")
-    return tuple(map(int, digits)) if all(re.fullmatch(r"[0-9]{1,40}", one) for one in digits) else (-1,)
 
 
 def _checked(form: Filled, kind: str) -> Fraction | None:
