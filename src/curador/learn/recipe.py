@@ -33,6 +33,7 @@ from curador.errors import InvalidParameter, QuestionRefused
 from curador.learn.model import PrivateModel
 
 if TYPE_CHECKING:
+    from curador import Table
     from curador.curator.releases.recall import Declarations
 
 KNOWN = ("model", "table", "features", "label", "where", "rows_per_unit", "settings")
@@ -115,11 +116,12 @@ def model_named(name: object, settings: Any) -> PrivateModel:
 
 @dataclass(frozen=True)
 class BoughtModel:
-    """A model that was bought by its recipe, and what was measured for it."""
+    """A model that was bought by its recipe, what was measured for it, and the tables as they were declared then."""
 
     recipe: ModelFile
     model: PrivateModel
     measurement: bytes
+    tables: Mapping[str, Table]
 
 
 def bought_model(
@@ -142,9 +144,10 @@ def bought_model(
     if isinstance(stated, Mapping) and set(stated) <= set(KNOWN):
         with suppress(InvalidParameter, QuestionRefused):  # not plain; of an older version, declared otherwise now
             recipe = recipe_from(_otherwise(from_note(stated), settings), "recipe")
-            run = recipe.training(declarations(curator, bought))
+            then = declarations(curator, bought)
+            run = recipe.training(then)
             if is_what_was_bought(curator, run, bought):
-                return BoughtModel(recipe, recipe.model.take(run, bought), bought.measurement)
+                return BoughtModel(recipe, recipe.model.take(run, bought), bought.measurement, then.tables)
     raise not_recalled(charge)
 
 

@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from tempfile import mkstemp
 
 from curador.errors import InvalidParameter
 
@@ -32,7 +33,7 @@ class SmallFile:
     def __init__(self, path: Path, table: str, columns: str, *, code: str) -> None:
         self._path, self._table = path, f"CREATE TABLE IF NOT EXISTS {table} ({columns})"
         try:
-            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+            self._make()
         except OSError as error:
             raise InvalidParameter(
                 f"The list of {table}, {path.name}, cannot be written: {error.strerror}.",
@@ -55,13 +56,15 @@ class SmallFile:
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """The file, for one statement after the other."""
+        found = self._number()
         try:
-            with closing(sqlite3.connect(self._path, timeout=30, isolation_level=None)) as rows:
+            with closing(sqlite3.connect(f"{self._path.absolute().as_uri()}?mode=rw", 30, uri=True)) as rows:
+                rows.isolation_level = None  # no transaction is begun but here
                 rows.execute(self._table)
                 yield rows
         except sqlite3.DatabaseError as error:
-            if getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGED:
-                self._remove()
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGED and self._number() == found:
+                self._make(over=True)
             raise
 
     @contextmanager
@@ -73,8 +76,26 @@ class SmallFile:
             yield rows
             rows.execute("COMMIT")
 
-    def _remove(self) -> None:
-        for name in (f"{self._path}-journal", self._path):
-            with suppress(FileNotFoundError):
-                os.remove(name)
-        os.close(os.open(self._path, os.O_CREAT | os.O_RDWR, 0o600))
+    def _number(self) -> int:
+        """Of the file that is there; it is made where it was removed."""
+        with suppress(FileNotFoundError):
+            return self._path.stat().st_ino
+        self._make()
+        return self._path.stat().st_ino
+
+    def _make(self, *, over: bool = False) -> None:
+        """Make an empty file of its owner's alone; under another name first, so that nobody opens it half made."""
+        if self._path.exists() and not over:
+            return
+        file, name = mkstemp(prefix=f"{self._path.name}.", suffix=".new", dir=self._path.parent)
+        temporary = Path(name)
+        try:
+            os.close(file)
+            if over:
+                temporary.replace(self._path)
+                Path(f"{self._path}-journal").unlink(missing_ok=True)
+            else:
+                with suppress(FileExistsError):
+                    os.link(temporary, self._path)
+        finally:
+            temporary.unlink(missing_ok=True)

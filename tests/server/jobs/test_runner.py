@@ -162,6 +162,10 @@ def test_a_damaged_file_of_jobs_is_begun_anew(tmp_path: Path) -> None:
         kept.all()
     assert kept.all() == []
     assert path.stat().st_mode & 0o777 == 0o600
+    path.unlink()  # by somebody, while it is used
+    assert kept.all() == []
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert [found.name for found in tmp_path.iterdir()] == ["study.jobs"]
 
 
 def test_a_clock_that_is_set_forward_removes_no_job_that_runs(

@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from curador.errors import LedgerBroken, LedgerFailed
+from curador.ledger.stores.reopened_file import give
 from curador.ledger.stores.rows import UNSURE
 from curador.noise.entropy import SYSTEM
 
@@ -42,7 +43,9 @@ def key_of(folder: Path, *, make: bool) -> bytes:
     path = folder / "key"
     with translated_errors(path):
         if make and not path.exists():
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            if not folder.exists():
+                folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+                give(folder, folder.parent)
             create(path, f"{SYSTEM.bits(KEY_BITS):064x}\n".encode())
         if not path.exists():
             raise LedgerBroken(
@@ -77,7 +80,7 @@ def create(path: Path, content: bytes, *, over: bool = False) -> None:
         with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as file:
             file.write(content)
             file.flush()
-            _give(file.fileno(), path.parent)
+            give(file.fileno(), path.parent)
             os.fsync(file.fileno())
         if over:
             temporary.replace(path)
@@ -87,13 +90,6 @@ def create(path: Path, content: bytes, *, over: bool = False) -> None:
     finally:
         temporary.unlink(missing_ok=True)
     sync_folder(path.parent)
-
-
-def _give(file: int, folder: Path) -> None:
-    """Let a file that root makes belong to the folder's owner, who would else not read it any more."""
-    if os.geteuid() == 0:
-        owner = folder.stat()
-        os.fchown(file, owner.st_uid, owner.st_gid)
 
 
 def sync_folder(folder: Path) -> None:

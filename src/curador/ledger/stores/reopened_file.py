@@ -38,6 +38,13 @@ def patiently(attempt: Callable[[], object], seconds: float | None = None) -> No
         pause = min(2 * pause, _LONGEST_PAUSE)
 
 
+def give(made: int | Path, folder: Path) -> None:
+    """Let what root makes belong to the folder's owner, who would else not open it any more."""
+    if os.geteuid() == 0:
+        owner = folder.stat()
+        os.chown(made, owner.st_uid, owner.st_gid)
+
+
 class ReopenedFile:
     """A file that is opened once, and again if its name now means another file or this process is a fork.
 
@@ -65,7 +72,10 @@ class ReopenedFile:
         """The open file; FileNotFoundError if there is none and the flags do not create one."""
         if not self.is_named():
             self.close()
+            new = bool(self._flags & os.O_CREAT) and not os.path.exists(self._path)
             self._open = os.open(self._path, self._flags, 0o600)
+            if new:
+                give(self._open, Path(self._path).parent)
             self._closing = weakref.finalize(self, os.close, self._open)
             found = os.fstat(self._open)
             self.identity = found.st_dev, found.st_ino

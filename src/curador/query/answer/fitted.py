@@ -132,8 +132,12 @@ def _moved(laws: Mapping[Measure, MadeOf], by: Mapping[Measure, float]) -> Laws:
 
 def laws_of_sets(plan: Plan) -> list[Laws]:
     """The laws in each grouping set; where its groups add up different numbers of cells, in one of the most."""
-    cells = KeyTable(plan.checked.keys or ())
-    return [_laws(plan, cells, axes, int(np.bincount(cells.places(axes)).max())) for axes in set_axes(plan)]
+    made, sets = plan.checked.made, set_axes(plan)
+    if "cells" not in made:  # the same at every price: a wanted error tries many
+        cells = KeyTable(plan.checked.keys or ())
+        made["cells"] = cells, [int(np.bincount(cells.places(axes)).max()) for axes in sets]
+    cells, added = made["cells"]
+    return [_laws(plan, cells, axes, n) for axes, n in zip(sets, added, strict=True)]
 
 
 def _laws(plan: Plan, cells: KeyTable, axes: Axes, added: int) -> dict[Measure, MadeOf]:

@@ -86,7 +86,7 @@ def test_more_classes_than_two_are_a_grid(curator: Curator) -> None:
 @pytest.mark.parametrize("model", MODELS)
 def test_a_typed_row_is_answered_and_what_is_wrong_names_its_field(curator: Curator, model: str) -> None:
     found = bought(curator, model)
-    fields = fields_of(found, curator.tables)
+    fields = fields_of(found)
     assert [one.kind for one in fields] == ["number", "date", "datetime-local", "keys"]
     assert [one.low for one in fields[:3]] == ["0", "1950-01-01", "2020-01-01T00:00:00"]
     words = lambda code, **facts: say(code, "en", **facts)  # noqa: E731
@@ -108,7 +108,7 @@ def test_a_typed_row_is_answered_and_what_is_wrong_names_its_field(curator: Cura
 def test_a_typed_row_is_the_row_that_the_table_would_have(curator: Curator) -> None:
     """Dates are days, timestamps seconds, keys themselves: as the model reads a table."""
     found = bought(curator, "LinearRegression")
-    fields = fields_of(found, curator.tables)
+    fields = fields_of(found)
     typed = Filled({"x-0": "7.5", "x-1": "1970-01-11", "x-2": "1970-01-01T00:01:00", "x-3": "1"})
     assert row_of(typed, fields, found) == [7.5, 10.0, 60.0, "M"]
     with pytest.raises(InvalidParameter):

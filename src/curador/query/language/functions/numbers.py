@@ -12,14 +12,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from fractions import Fraction
+from functools import lru_cache
 from typing import ClassVar
 
 from curador.errors import InvalidParameter, QuestionRefused
-from curador.query.language.expressions import Expr
+from curador.query.language.expressions import Expr, Name
 from curador.query.language.intervals import QUOTIENT_BITS, ValueRange
 from curador.query.language.text import shortened
 from curador.query.language.types import MOST_KEYS, Type
@@ -182,6 +183,15 @@ Found = Key | Fraction | None
 """A value of a table; None is NULL."""
 
 
+_ANY = Name("any")
+"""Stands for the operand where a table is made, which depends on its values alone."""
+
+
+@lru_cache(128)  # a question asks for the table of each place several times
+def _tabled(function: Tabled, kind: Kind, domain: tuple[Key, ...]) -> Mapping[Key, Found]:
+    return {key: _on_grid(function.value(key)) for key in domain}
+
+
 class Tabled(RowFunction):
     """A function of one operand that is worked out at planning for each public value of the operand."""
 
@@ -195,7 +205,7 @@ class Tabled(RowFunction):
         """The value for every public value of an operand of type ``t``, on its grid."""
         if t.domain is None or len(t.domain) > MOST_KEYS:
             raise self.untabled()
-        return {key: _on_grid(self.value(key)) for key in t.domain}
+        return dict(_tabled(replace(self, operand=_ANY), t.kind, tuple(t.domain)))  # type: ignore[type-var]
 
     def untabled(self) -> QuestionRefused:
         """The refusal of an operand whose values are not public."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
 from math import prod
 
@@ -266,6 +267,7 @@ _Tokens = list[tuple[str, bool]]
 """The characters of a pattern, and whether each is a wildcard."""
 
 
+@lru_cache(1024)
 def _tokens(pattern: str) -> _Tokens:
     found: _Tokens = []
     escaped = False

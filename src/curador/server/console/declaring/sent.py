@@ -33,19 +33,22 @@ class SentForm:
         self._waiting, self._value = bytearray(), bytearray()
         self._field, self._header, self._stated = "", b"", b""
         self._ended = False
-        self._parser = MultipartParser(
-            options[b"boundary"],
-            {
-                "on_part_begin": self._part_begins,
-                "on_header_field": self._header_named,
-                "on_header_value": self._header_says,
-                "on_header_end": self._header_ends,
-                "on_headers_finished": self._named,
-                "on_part_data": self._data,
-                "on_part_end": self._part_ends,
-                "on_end": self._all_came,
-            },
-        )
+        try:
+            self._parser = MultipartParser(
+                options[b"boundary"],
+                {
+                    "on_part_begin": self._part_begins,
+                    "on_header_field": self._header_named,
+                    "on_header_value": self._header_says,
+                    "on_header_end": self._header_ends,
+                    "on_headers_finished": self._named,
+                    "on_part_data": self._data,
+                    "on_part_end": self._part_ends,
+                    "on_end": self._all_came,
+                },
+            )
+        except FormParserError:  # its boundary is too long
+            raise _malformed() from None
 
     async def fields_first(self) -> None:
         """Read until the file begins."""

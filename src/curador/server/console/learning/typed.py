@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any
 
-from curador import Table
 from curador.errors import CuradorError, InvalidParameter
 from curador.server.console.forms import Filled
 from curador.server.console.learning.fitted import EPOCH, class_text, day_of
@@ -50,8 +49,8 @@ class Predicted:
     chart: Picture | None = None
 
 
-def fields_of(found: BoughtModel, tables: Mapping[str, Table]) -> list[TypedField]:
-    """A field for each feature, from what is declared."""
+def fields_of(found: BoughtModel) -> list[TypedField]:
+    """A field for each feature, from what was declared when the model was bought."""
     from curador.learn.rows.encoding import KeyFeature
 
     made = []
@@ -60,15 +59,15 @@ def fields_of(found: BoughtModel, tables: Mapping[str, Table]) -> list[TypedFiel
             keys = tuple((str(k), class_text(key)) for k, key in enumerate(feature.keys))
             made.append(TypedField(feature.name, f"x-{i}", "keys", middle="0", keys=keys))
             continue
-        kind = _kind(found, feature.name, tables)
+        kind = _kind(found, feature.name)
         low, high, middle = (_written(x, kind) for x in (feature.low, feature.high, (feature.low + feature.high) / 2))
         made.append(TypedField(feature.name, f"x-{i}", DATES.get(kind, "number"), low, high, middle))
     return made
 
 
-def _kind(found: BoughtModel, name: str, tables: Mapping[str, Table]) -> str:
+def _kind(found: BoughtModel, name: str) -> str:
     """The type of the column that a feature is; empty where it is an expression."""
-    table = tables.get(found.recipe.table)
+    table = found.tables.get(found.recipe.table)
     plain = not isinstance(found.recipe.features, Mapping)
     return table.columns[name].kind.value if table is not None and plain and name in table.columns else ""
 

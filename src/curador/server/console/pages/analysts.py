@@ -341,6 +341,6 @@ def _secret(visit: Visit, form: Filled, made: Mapping[str, Any], who: str | None
 async def end_door(id: Handle, visit: Visiting, caller: Holder) -> Response:
     """Let a link, a token or a password open nothing any more."""
     form = await filled(visit.request)
-    await people.end_token(id, EndBody(because=form["because"]), visit.serving, caller)
+    await people.end_token(id, form.read(EndBody, because=form["because"]), visit.serving, caller)
     back = f"/{form['back']}" if re.fullmatch("[0-9a-f]{16}", form["back"]) else ""
     return visit.to(f"/console/analysts{back}?done=ended")

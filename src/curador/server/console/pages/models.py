@@ -332,7 +332,7 @@ def _one(
             found = api.bought(visit.serving, id, caller.who, settings)
     except CuradorError as error:
         again, status = again.refused("other", error), status_of(error)
-    fields = fields_of(found, curator.tables)
+    fields = fields_of(found)
     form, said = _asked(visit, found, typed, fields)
     if visit.partial and typed is not None:
         return visit.page("_models_predicted.html", form=form, said=said, **_drawn(said))

@@ -7,6 +7,8 @@ from urllib.parse import urlencode
 
 from fastapi import Query, Response
 
+from curador import Table
+from curador.curator.releases.recall import bought_by, declarations
 from curador.curator.table import described, missing_files
 from curador.errors import CuradorError, InvalidParameter
 from curador.server.access.auth import Caller
@@ -16,6 +18,7 @@ from curador.server.console.forms import Filled, filled
 from curador.server.console.genuine import page_router
 from curador.server.console.visit import Visit, Visiting
 from curador.server.gate.problems import status_of
+from curador.server.gate.refusals import not_found
 from curador.server.routes import asking
 from curador.server.routes.releases import seen
 from curador.server.service import Buyer, Member, sent
@@ -146,7 +149,7 @@ def _place(error: CuradorError) -> str:
 
 def _found(visit: Visit, caller: Caller, table: str, charge: str) -> Response:
     found = is_fit(seen(visit.serving.curator, caller, charge, language=visit.language) if charge.isdecimal() else None)
-    declared = visit.serving.curator.tables[table]
+    declared = _checked_table(visit, caller, table, charge)
     surely = is_fit(seen(visit.serving.curator, caller, charge, confidence=SURE))
     rows = fits(visit, found, surely, declared.columns)
     wrong = any(row.wrong for row in rows)
@@ -163,6 +166,14 @@ def _found(visit: Visit, caller: Caller, table: str, charge: str) -> Response:
         change=change,
         most=None if declared.contribution is None else declared.contribution.most,
     )
+
+
+def _checked_table(visit: Visit, caller: Caller, table: str, charge: str) -> Table:
+    """The table that a check is about, as it was declared then; not found where it is about another."""
+    bought = bought_by(visit.serving.curator, charge, caller.who)
+    if bought is None or bought.charge.note.get("quality") != table:
+        raise not_found()
+    return declarations(visit.serving.curator, bought).tables[table]
 
 
 def _columns(visit: Visit, table: str) -> list[str]:
