@@ -33,7 +33,6 @@ from curador.errors import InvalidParameter, QuestionRefused
 from curador.learn.model import PrivateModel
 
 if TYPE_CHECKING:
-    from curador import Table
     from curador.curator.releases.recall import Declarations
 
 KNOWN = ("model", "table", "features", "label", "where", "rows_per_unit", "settings")
@@ -116,12 +115,12 @@ def model_named(name: object, settings: Any) -> PrivateModel:
 
 @dataclass(frozen=True)
 class BoughtModel:
-    """A model that was bought by its recipe, what was measured for it, and the tables as they were declared then."""
+    """A model that was bought by its recipe, what was measured for it, and the types its columns had then."""
 
     recipe: ModelFile
     model: PrivateModel
     measurement: bytes
-    tables: Mapping[str, Table]
+    kinds: Mapping[str, str]
 
 
 def bought_model(
@@ -147,7 +146,9 @@ def bought_model(
             then = declarations(curator, bought)
             run = recipe.training(then)
             if is_what_was_bought(curator, run, bought):
-                return BoughtModel(recipe, recipe.model.take(run, bought), bought.measurement, then.tables)
+                columns = then.tables[recipe.table].columns if recipe.table in then.tables else {}
+                kinds = {name: column.kind.value for name, column in columns.items()}
+                return BoughtModel(recipe, recipe.model.take(run, bought), bought.measurement, kinds)
     raise not_recalled(charge)
 
 

@@ -67,9 +67,8 @@ def fields_of(found: BoughtModel) -> list[TypedField]:
 
 def _kind(found: BoughtModel, name: str) -> str:
     """The type of the column that a feature is; empty where it is an expression."""
-    table = found.tables.get(found.recipe.table)
     plain = not isinstance(found.recipe.features, Mapping)
-    return table.columns[name].kind.value if table is not None and plain and name in table.columns else ""
+    return found.kinds.get(name, "") if plain else ""
 
 
 def _written(x: float, kind: str) -> str:
