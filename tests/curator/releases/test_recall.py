@@ -224,3 +224,24 @@ def test_whoever_buys_the_same_under_other_names_and_in_another_order_sees_it_ag
         shown = recall(curator, again.charge, "bea")
         assert isinstance(shown, Publication)
         assert shown.to_dict() == again.to_dict()
+
+
+def test_questions_too_long_for_the_record_are_shown_again(curator: Curator) -> None:
+    """They were sold, and never shown."""
+    hours = " AND ".join(f"hours <> {n}" for n in range(81, 400))
+    long = f"SELECT sex, COUNT(*) AS n FROM people WHERE {hours} GROUP BY sex"
+    bought = curator.ask(long, epsilon="0.5", analyst="ana")
+    assert "sha256" in curator.ledger.charge(str(bought.charge)).note["asked"]  # type: ignore[operator]
+    assert single(recall(curator, bought.charge, "ana")).to_dict()["columns"] == bought.to_dict()["columns"]
+    assert single(recall(curator, bought.charge)).to_dict()["columns"] == bought.to_dict()["columns"]
+    many = {
+        f"q{n}": f"{SEXES} LIMIT {n + 1}".replace("people GROUP", f"people WHERE hours > {n} GROUP") for n in range(30)
+    }
+    sold = curator.publish(curator.batch(many, epsilon=1), analyst="ana")
+    shown = recall(curator, sold.charge, "ana")
+    assert isinstance(shown, Publication)
+    assert list(shown) == list(many)
+    again = curator.ask(long, epsilon="0.5", analyst="bea")  # whose own record is too long, and nobody else's is shown
+    with pytest.raises(CuradorError) as refused:
+        recall(curator, again.charge, "bea")
+    assert refused.value.code == "not-recalled"

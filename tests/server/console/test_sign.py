@@ -11,10 +11,11 @@ import httpx
 import pytest
 from playwright.sync_api import Browser
 
-from curador.errors import NotAllowed
-from curador.server.access.auth import FIRST_START, digest, exchange
-from curador.server.access.passwords import change_password
-from curador.server.access.people import first_code, has_curator, issue
+from curador import Access
+from curador.errors import CuradorError, NotAllowed
+from curador.server.access.auth import FIRST_START, digest, exchange, give, has_curator
+from curador.server.access.passwords import change_password, set_password
+from curador.server.access.people import first_code, issue
 from curador.server.access.sessions import LASTS, form_token
 from curador.server.gate.cookies import SESSION, VISIT
 from tests.server.console.browsing import WIDTHS, screen, session_of, visitor
@@ -509,3 +510,17 @@ def test_behind_a_proxy_that_has_the_certificate_cookies_are_bound_to_it(tmp_pat
         said = client.get("/console/sign-in", headers={"X-Forwarded-Proto": "https"}).headers["set-cookie"]
         assert said.startswith("__Host-") is behind
         assert ("; Secure" in said) is behind
+
+
+def test_no_first_link_works_beside_a_curator_however_they_came(tmp_path: Path) -> None:
+    """One that was made in the very moment in which a token was given."""
+    with serving(write_study(tmp_path)) as one:
+        ledger = one.curator.ledger
+        for access in ledger.accesses():
+            ledger.end_access(access.token)
+        code = first_code(ledger)
+        assert code is not None
+        give(ledger, Access("", "curator"))
+        for spend in (lambda: exchange(ledger, code), lambda: set_password(ledger, code, "eve", "four words are long")):
+            with pytest.raises(CuradorError):
+                spend()

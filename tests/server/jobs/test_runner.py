@@ -168,6 +168,23 @@ def test_a_damaged_file_of_jobs_is_begun_anew(tmp_path: Path) -> None:
     assert [found.name for found in tmp_path.iterdir()] == ["study.jobs"]
 
 
+def test_a_list_that_fails_for_a_moment_costs_no_job_its_answer(tmp_path: Path) -> None:
+    path = tmp_path / "study.jobs"
+    runner = JobRunner(job_records(path, Settings()), TickClock(0.0), 1)
+
+    def work(tell: Told) -> dict[str, Any]:
+        path.write_bytes(b"x" * 8192)
+        tell(0.5, "half")
+        path.write_bytes(b"x" * 8192)
+        done.append(1)
+        return {"n": 1}
+
+    done: list[int] = []
+    runner.take(ANA, "fit", {}, work)
+    runner.close()
+    assert done == [1]
+
+
 def test_a_clock_that_is_set_forward_removes_no_job_that_runs(
     kept: JobRecords, monkeypatch: pytest.MonkeyPatch
 ) -> None:

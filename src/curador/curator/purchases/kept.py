@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from curador.curator.study.tables import declared_again, settings_of
 from curador.errors import CuradorError
+from curador.ledger.records import bounded
 from curador.query.answer.noisy import key_in, key_out
 from curador.query.ask.question import Question
 from curador.query.plan.identity import coded, read_from
@@ -62,6 +63,8 @@ class MadeUnder:
     code: str | None
     tables: Mapping[str, Table]
     parts: Sequence[KeptPart]
+    asked: Mapping[str, Any]
+    """The questions and their budgets, as the charge's record holds them where they are short; else nothing."""
 
 
 def kept(purchase: Purchase, measurement: bytes) -> bytes:
@@ -73,6 +76,7 @@ def kept(purchase: Purchase, measurement: bytes) -> bytes:
         "code": code_of(purchase),
         "tables": {name: _settings(purchase.declared[name]) for name in sorted(reads) if name in purchase.declared},
         "parts": [found for plan in plans if (found := _part(plan))],
+        **_too_long(purchase.note),
     }
     line = json.dumps({"made_under": under}, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return line.encode() + b"\n" + measurement
@@ -104,7 +108,13 @@ def made_under(line: bytes) -> MadeUnder | None:
         parts = [_read_part(part, tables) for part in found["parts"]]
     except (ValueError, KeyError, TypeError, AttributeError, CuradorError):
         return None
-    return MadeUnder(found["code"], tables, parts)
+    return MadeUnder(found["code"], tables, parts, dict(found.get("asked", {})))
+
+
+def _too_long(note: Mapping[str, object]) -> dict[str, object]:
+    """The questions, where the record of their charge holds only a digest of them."""
+    asked = {name: note[name] for name in ("asked", "budgets") if name in note}
+    return {"asked": asked} if bounded(asked) != asked else {}
 
 
 def _part(plan: Plan) -> dict[str, object]:

@@ -114,7 +114,7 @@ def _made_again(
     names: Mapping[str, Mapping[str, str]],
 ) -> Plan | Batch | None:
     """What a charge bought, planned again under the declarations of that time; None unless it is what was bought."""
-    note, then = bought.charge.note, declarations(curator, bought)
+    note, then = _whole_note(bought), declarations(curator, bought)
     asked, budgets = note.get("asked"), note.get("budgets")
     if not isinstance(asked, Mapping) or not isinstance(budgets, Mapping):
         return None
@@ -123,9 +123,9 @@ def _made_again(
         return None
     if note.get("quality") in then.tables:
         return _quality_again(curator, then, bought, each, confidence)
-    questions = {n: renamed(_sorted(asked[n], order.get(n)), names.get(n, NOTHING)) for n in asked}
     for noise in NOISES:
         try:
+            questions = {n: renamed(_sorted(asked[n], order.get(n)), names.get(n, NOTHING)) for n in asked}
             plans = {name: _plan(then, name, questions[name], each[name], noise, confidence) for name in asked}
             whole: Plan | Batch = plans[""] if set(plans) == {""} else Batch.noted(plans, note)
             if is_what_was_bought(curator, whole, bought):
@@ -133,6 +133,12 @@ def _made_again(
         except CuradorError:  # not with this noise; of an older version, declared otherwise now
             continue
     return None
+
+
+def _whole_note(bought: Bought) -> Mapping[str, Any]:
+    """The record of a charge, with its questions where they were too long for it; those of the first buyer's alone."""
+    under = None if bought.charge.repeated else made_under(bought.under)
+    return {**bought.charge.note, **({} if under is None else under.asked)}
 
 
 def _quality_again(

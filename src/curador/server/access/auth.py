@@ -94,7 +94,7 @@ def exchange(ledger: Ledger, token: str, now: datetime | None = None) -> str:
 
     def spend(book: Ledger) -> str | None:
         found = known(book, token, now)
-        if found is None or not found.once:
+        if found is None or not found.once or is_too_late(book, found):
             return None
         book.end_access(found.token, because="used")
         if found.role == "curator":
@@ -105,6 +105,18 @@ def exchange(ledger: Ledger, token: str, now: datetime | None = None) -> str:
     if made is None:
         raise unknown_token()
     return made
+
+
+def has_curator(ledger: Ledger, now: datetime | None = None) -> bool:
+    """Whether somebody has a token or a password of a curator."""
+    at = ledger.time() if now is None else now
+    lasting = (one for one in ledger.accesses() if one.kind in ("token", "password"))
+    return any(one.role == "curator" and one.open_at(at) for one in lasting)
+
+
+def is_too_late(book: Ledger, found: Access) -> bool:
+    """Whether a code is one of a first start, and there is a curator."""
+    return found.label == FIRST_START and found.kind == "code" and has_curator(book)
 
 
 def end_first_codes(book: Ledger, because: str) -> None:

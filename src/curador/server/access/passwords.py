@@ -16,7 +16,7 @@ from argon2.exceptions import Argon2Error, InvalidHash
 from curador import Access, Ledger
 from curador.curator.naming import ANALYST, normal
 from curador.errors import CuradorError, InvalidParameter, NotAllowed
-from curador.server.access.auth import digest, end_first_codes, known, new_token
+from curador.server.access.auth import digest, end_first_codes, is_too_late, known, new_token
 
 SHORTEST, LONGEST = 12, 200
 """Characters of a password.  Length is all that is asked for [NIST SP 800-63B]."""
@@ -39,7 +39,7 @@ def set_password(ledger: Ledger, code: str, login: str, password: str, now: date
 
     def spend(book: Ledger) -> Access | CuradorError:
         found = known(book, code, now)
-        if found is None or not found.once:
+        if found is None or not found.once or is_too_late(book, found):
             return unknown_code()
         if _password_of(book, login) is not None:
             return InvalidParameter("This name is taken.", fix="Choose another name.", code="login-taken")

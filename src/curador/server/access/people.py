@@ -7,7 +7,7 @@ from typing import Any
 
 from curador import Access, Curator, Ledger
 from curador.curator.naming import normal
-from curador.server.access.auth import FIRST_START, end_first_codes, give
+from curador.server.access.auth import FIRST_START, end_first_codes, give, has_curator
 from curador.server.gate.refusals import not_found
 
 FIRST_DAY = timedelta(days=1)
@@ -24,9 +24,13 @@ def issue(
     who = "" if analyst is None else known_analyst(curator, analyst)
     if who:
         curator.scopes.state_kind(who, "analyst")
-    if role == "curator" and not once:
-        curator.ledger.at_once(lambda book: end_first_codes(book, "there is a curator"))
-    return give(curator.ledger, Access("", role, who, label, expires, once))
+
+    def made(book: Ledger) -> str:
+        if role == "curator" and not once:
+            end_first_codes(book, "there is a curator")
+        return give(book, Access("", role, who, label, expires, once))
+
+    return curator.ledger.at_once(made)
 
 
 def first_code(ledger: Ledger) -> str | None:
@@ -43,13 +47,6 @@ def first_code(ledger: Ledger) -> str | None:
         return give(book, Access("", "curator", label=FIRST_START, expires=now + FIRST_DAY, once=True))
 
     return ledger.at_once(made)
-
-
-def has_curator(ledger: Ledger, now: datetime | None = None) -> bool:
-    """Whether somebody has a token or a password of a curator."""
-    at = ledger.time() if now is None else now
-    lasting = (one for one in ledger.accesses() if one.kind in ("token", "password"))
-    return any(one.role == "curator" and one.open_at(at) for one in lasting)
 
 
 def known_analyst(curator: Curator, name: str) -> str:

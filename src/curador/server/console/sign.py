@@ -13,9 +13,8 @@ from fastapi import Query, Response
 
 from curador import Access
 from curador.errors import CuradorError, InvalidParameter, NotAllowed
-from curador.server.access.auth import known
+from curador.server.access.auth import has_curator, known
 from curador.server.access.passwords import LONGEST, SHORTEST, change_password, refuse_length, set_password, signed_in
-from curador.server.access.people import has_curator
 from curador.server.access.sessions import LASTS
 from curador.server.console.forms import Filled, filled
 from curador.server.console.genuine import page_router

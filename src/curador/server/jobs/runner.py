@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sqlite3
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Protocol
@@ -31,6 +33,9 @@ Task = Callable[[Told], Mapping[str, Any]]
 
 TOLD_EVERY = 0.5
 """Seconds between two notes of how far a job is."""
+
+ENDINGS = 3
+"""How often it is tried to note how a job ended."""
 
 
 @dataclass
@@ -73,7 +78,8 @@ class JobRunner:
             stage = stage or before or job.kind
             if stage != before or time.monotonic() - last > TOLD_EVERY:
                 last, before = time.monotonic(), stage
-                self.records.moved(job.id, min(part, 1.0) if part >= 0 else None, stage)
+                with suppress(sqlite3.Error):  # how far it is, is nobody's answer
+                    self.records.moved(job.id, min(part, 1.0) if part >= 0 else None, stage)
 
         outcome: Mapping[str, Any]
         try:
@@ -83,7 +89,15 @@ class JobRunner:
         except Exception as error:  # noqa: BLE001  its text and its frames may quote rows: only its kind is logged
             LOG.error(json.dumps({"job": job.kind, "failed": type(error).__name__}))
             outcome = {"error": document(unforeseen(), job.id)}
-        self.records.end(job.id, outcome, self.clock.next(time.time()))
+        self._end(job, outcome)
+
+    def _end(self, job: ServedJob, outcome: Mapping[str, Any]) -> None:
+        """Note how a job ended; again where the file is damaged, and was begun anew, or is kept by another."""
+        for _ in range(ENDINGS):
+            with suppress(sqlite3.Error):
+                self.records.end(job.id, outcome, self.clock.next(time.time()))
+                return
+        LOG.error(json.dumps({"job": job.kind, "failed": "its end cannot be written"}))
 
     def seen(self, caller: Caller) -> list[dict[str, Any]]:
         """The jobs that a caller may see, oldest first."""
