@@ -230,7 +230,8 @@ def test_the_same_groups_are_prepared_again_and_again(curator: Curator) -> None:
     assert len(set(places)) == 4
 
 
-def test_a_copy_is_not_used_under_another_ledger(tmp_path: Path) -> None:
+@pytest.mark.parametrize("key", ["kept", "new"])
+def test_a_copy_is_not_used_under_another_ledger(tmp_path: Path, key: str) -> None:
     """Each counts versions from its own beginning: the copy would be of people who were replaced since."""
 
     def write(town: str, n: int) -> None:
@@ -253,5 +254,11 @@ def test_a_copy_is_not_used_under_another_ledger(tmp_path: Path) -> None:
     assert asked(Curator(study)) == [5000, 0]
     write("v", 700)
     for path in tmp_path.glob("study.ledger*"):
-        rmtree(path) if path.is_dir() else path.unlink()
+        if not path.is_dir():
+            path.unlink()
+        elif key == "new":
+            rmtree(path)
+        else:
+            (path / "anchor").unlink()
+            (path / "verified").unlink(missing_ok=True)
     assert asked(Curator(study)) == [0, 700]

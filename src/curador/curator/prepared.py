@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from curador.query.sql_plan.prepared import Prepared
 
 Version = tuple[str, int, int]
-"""The version of a table's data: the ledger, by the digits that name it in seals, and the numbers that it gave it."""
+"""The version of a table's data: when the ledger began, which tells it from others, and the numbers that it gave it."""
 
 
 Stamp = tuple[int, int, int]
@@ -220,7 +220,7 @@ class CopyHolder:
         return self._counted(self.scopes.registration(table))
 
     def _counted(self, known: Registration) -> Version:
-        return self.scopes.ledger.seal("")[:16], known.data, known.version
+        return self.scopes.ledger.began(), known.data, known.version
 
     def _attach_stored(self, table: str) -> None:
         """Attach a table's stored copies when it is first asked about, and those that others stored since.

@@ -44,6 +44,7 @@ from curador.ledger.stores.rows import (
     ANSWER,
     BEFORE,
     CHARGE,
+    ENTRY,
     PAID,
     REQUEST,
     RESTORE,
@@ -369,6 +370,9 @@ class Book(Registry, AccessList):
 
     def seal(self, content: str) -> str:
         return release_seal(self._key, content)
+
+    def began(self) -> str:
+        return self._store.read(lambda rows: str((rows.get(ENTRY, 1) or ("", "", ""))[2]))
 
     def at_once(self, work: Callable[[Ledger], T]) -> T:
         def run(rows: Rows) -> T:

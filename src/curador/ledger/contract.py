@@ -236,6 +236,10 @@ class Ledger(Protocol):
 
     # -- access
 
+    def began(self) -> str:
+        """When its first entry was written, which tells it from every other ledger; empty before there is one."""
+        ...
+
     def time(self) -> datetime:
         """The time by which things end here: that of the clock, or of the last entry if the clock was set back since.
 

@@ -13,6 +13,9 @@ from curador.errors import InvalidParameter
 
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
+TRIES = 5
+"""How often it is tried to open one: several processes may find it damaged at once."""
+
 
 class SmallFile:
     """One table in a file that the processes of a machine share.
@@ -41,10 +44,13 @@ class SmallFile:
                 code=code,
             ) from None
         wanted = [column.split()[0] for column in columns.split(",")]
-        try:
-            self._begin(table, wanted)
-        except sqlite3.DatabaseError:  # removed where it is damaged; once more for all other reasons
-            self._begin(table, wanted)
+        for left in reversed(range(TRIES)):
+            try:
+                self._begin(table, wanted)
+                break
+            except sqlite3.DatabaseError:  # replaced where it is damaged, by this process or by others that start, too
+                if not left:
+                    raise
 
     def _begin(self, table: str, wanted: list[str]) -> None:
         with self.writing() as rows:
