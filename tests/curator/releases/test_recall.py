@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from curador import ApproxDP, CuradorError, Curator, Publication, PureDP, Release, Table
@@ -245,3 +246,12 @@ def test_questions_too_long_for_the_record_are_shown_again(curator: Curator) -> 
     with pytest.raises(CuradorError) as refused:
         recall(curator, again.charge, "bea")
     assert refused.value.code == "not-recalled"
+
+
+def test_a_check_of_many_columns_is_shown_again() -> None:
+    """Its record is too long for a charge's note, with ten columns already."""
+    columns = {f"a_column_{n}": {"type": "text", "keys": ["some key", "another key"]} for n in range(40)}
+    rows = pa.table({name: ["some key"] * 50 for name in columns})
+    with closing(Curator({"wide": Table(rows, columns=columns)}, budget=PureDP(10))) as curator:
+        bought = curator.buy_quality(curator.quality("wide", epsilon=1), Request())
+        assert single(recall(curator, bought.charge)).columns == bought.columns

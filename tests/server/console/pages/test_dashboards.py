@@ -226,7 +226,7 @@ def test_enter_shows_the_price_and_changes_no_question(browser: Browser, served:
         assert page.input_value("#sql-0") == own
         assert page.evaluate("document.activeElement.id") == box[1:]
     context = browser.new_context(java_script_enabled=False)  # nor without a script
-    context.add_cookies([{"name": SESSION, "value": session_of(served, "ana"), "url": served.url}])
+    context.add_cookies([{"name": served.cookie(SESSION), "value": session_of(served, "ana"), "url": served.url}])
     plain = context.new_page()
     plain.goto(f"{served.url}/console/dashboards")
     plain.fill("#sql-0", own)
