@@ -250,7 +250,7 @@ class Buyer:
                     under, found = opened(self._ledger.answer(charge.id) or b"")
                     return Bought(found, charge, not charge.scopes, request.because, _shared(charge, who), under)
                 with self.turns.reading:
-                    made = self.attempt(lambda: kept(purchase, purchase.run(self._engines, progress)))
+                    made = self.attempt(lambda: kept(purchase) + purchase.run(self._engines, progress))
                 flight.ended = time()
                 if made is None:
                     same = failed()  # the engine's own words, so that what failed, and where, is not seen

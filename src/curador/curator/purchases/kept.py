@@ -67,8 +67,11 @@ class MadeUnder:
     """The questions and their budgets, as the charge's record holds them where they are short; else nothing."""
 
 
-def kept(purchase: Purchase, measurement: bytes) -> bytes:
-    """What the ledger keeps: declarations, in codes and numbers, and the measurement.  Nothing else is of the data."""
+def kept(purchase: Purchase) -> bytes:
+    """What the ledger keeps before a measurement: declarations, in codes and numbers.  Nothing of it is of the data.
+
+    Made before rows are read: a public file that is touched meanwhile is another one, and the question's code is older.
+    """
     parts: Mapping[str, Any] = getattr(purchase, "plans", {"": purchase})
     plans = [part for part in parts.values() if isinstance(part, Plan)]
     reads = {name for part in parts.values() for name in getattr(part, "reads", purchase.tables)}
@@ -79,11 +82,11 @@ def kept(purchase: Purchase, measurement: bytes) -> bytes:
         **_too_long(purchase.note),
     }
     line = json.dumps({"made_under": under}, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return line.encode() + b"\n" + measurement
+    return line.encode() + b"\n"
 
 
 def opened(content: bytes) -> tuple[bytes, bytes]:
-    """What :func:`kept` put together: what it was made under, empty if an older version kept it; the measurement.
+    """What stands in the ledger: what it was made under, empty if an older version kept it; the measurement.
 
     >>> opened(b'{"format":1}')
     (b'', b'{"format":1}')

@@ -262,7 +262,7 @@ def _end(field: str, text: str) -> Fraction:
 
 
 def _whole(text: str) -> int | None:
-    plain = text.strip().replace(",", "").replace(" ", "")
+    plain = number_text(text.replace(" ", ""))
     if not plain:
         return None
     if not plain.isascii() or not plain.isdecimal() or len(plain) > 11 or not 1 <= int(plain) <= 10**10:

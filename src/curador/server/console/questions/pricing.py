@@ -87,12 +87,12 @@ def _number(text: str, place: str, *, many: bool = False) -> str:
 
 
 def _rows(text: str) -> int | None:
-    plain = text.strip().replace(",", "").replace(" ", "")
+    plain = number_text(text.replace(" ", ""))
     if not plain:
         return None
-    if not plain.isascii() or not plain.isdigit() or int(plain[:19]) < 1:
+    if not plain.isascii() or not plain.isdigit() or len(plain) > 18 or int(plain) < 1:
         raise wrong("rows", "This is not a number of rows.", "Write a whole number, or leave it empty.")
-    return int(plain[:19])
+    return int(plain)
 
 
 def wrong(place: str, what: str, fix: str) -> InvalidParameter:

@@ -13,6 +13,9 @@ FEWEST, LONGEST_LIST = 5, 200
 
 STEPS = (1, 2, 5, 10)
 
+FINEST = Fraction(1, 10**12)
+"""Of bounds that can be written out."""
+
 
 def ranged(name: str, table: Table) -> list[str]:
     """The edges of a column's ranges, round and within its bounds; none where its values are groups themselves.
@@ -28,6 +31,8 @@ def ranged(name: str, table: Table) -> list[str]:
     low, high = (Fraction(x) for x in column.bounds)
     if high <= low or (kind == "integer" and high - low < LONGEST_LIST):
         return []
+    if not FINEST <= high - low <= 1 / FINEST or any(Fraction(_written(x)) != x or x % FINEST for x in (low, high)):
+        return []  # nobody would read such numbers
     unit = Fraction(10) ** math.floor(math.log10((high - low) / FEWEST))
     step = next(n * unit for n in reversed(STEPS) if n * unit * FEWEST <= high - low)
     first = (low // step + 1) * step
