@@ -330,7 +330,7 @@ def test_what_was_published_stays_when_its_table_is_changed_and_withdrawn(changi
 
 
 def test_what_an_older_version_kept_is_refused_in_true_words(changing: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("curador.curator.purchase.kept", lambda purchase, measurement: measurement)
+    monkeypatch.setattr("curador.curator.purchase.kept", lambda purchase: b"")
     charge, secret = published(changing)
     with changing.client() as anybody, visitor(changing, "curator") as client:
         assert client.post(CHANGE, data={**form(changing, "people"), "high-2": "3000", "step": "write"}).is_success
