@@ -90,7 +90,7 @@ def test_a_file_that_would_not_open_changes_nothing_and_is_logged_once(
                 with served.client("ana") as client:
                     assert client.post("/v1/ask", json={"sql": SQL, "epsilon": "0.1"}).status_code == 200
             assert served.curator is first
-        assert len([one for one in caplog.records if "not reopened" in one.message]) == 3
+        assert len([one for one in caplog.records if "not reopened" in one.getMessage()]) == 3
         study.unlink()
         assert status(served) == 422
         study.write_text(good)
@@ -118,7 +118,7 @@ def test_whatever_a_file_holds_what_was_declared_before_is_served(
             with served.client("ana") as client:
                 assert client.post("/v1/ask", json={"sql": SQL, "epsilon": "0.1"}).status_code == 200
         assert served.curator is first
-        assert len([one for one in caplog.records if "not reopened" in one.message]) == 1
+        assert len([one for one in caplog.records if "not reopened" in one.getMessage()]) == 1
 
 
 def test_a_file_that_changes_while_it_is_first_opened_is_looked_at_again(study: Path) -> None:
