@@ -99,7 +99,7 @@ class EnginePool:
     def _refuse_mixed(self, engine: Engine, used: Collection[str]) -> None:
         """Refuse ids that are signed in one table and unsigned in another: two people would be one unit."""
         ids = {n: t.unit.id for n in used if not (t := self._tables[n]).public and t.unit.id is not None}
-        if len(ids) > 1 and len({dict(engine.describe(name))[id] == UNSIGNED for name, id in ids.items()}) > 1:
+        if len(ids) > 1 and len({dict(engine.describe(name)).get(id) == UNSIGNED for name, id in ids.items()}) > 1:
             raise InvalidParameter(
                 f"The ids of {', '.join(map(repr, sorted(ids)))} are unsigned in one table and not in another.",
                 fix="Store them alike; or ask about one table at a time.",
