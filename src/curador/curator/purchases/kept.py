@@ -46,9 +46,8 @@ class KeptPart:
     def keys_for(self, asked: Question) -> list[Keys | None]:
         """The keys in the order in which another question has the same groups: order and names are free to choose."""
         wanted = _groups(asked)
-        if not self.known or self.known[0] is None or sorted(wanted) != sorted(self.groups):
-            return list(self.known)
-        if wanted == list(self.groups):
+        as_they_are = wanted == list(self.groups) or sorted(wanted) != sorted(self.groups)  # or another question's
+        if as_they_are or not self.known or self.known[0] is None:
             return list(self.known)
         places = [self.groups.index(one) for one in wanted]
         moved = [tuple(key[i] for i in places) for key in self.known[0]]
@@ -64,7 +63,7 @@ class MadeUnder:
     tables: Mapping[str, Table]
     parts: Sequence[KeptPart]
     asked: Mapping[str, Any]
-    """The questions and their budgets, as the charge's record holds them where they are short; else nothing."""
+    """The questions and their budgets where they are too long for the charge's record; else nothing."""
 
 
 def kept(purchase: Purchase) -> bytes:
