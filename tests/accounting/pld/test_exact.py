@@ -450,3 +450,13 @@ def test_a_chance_that_no_double_holds_is_not_lost(event: Event) -> None:
     for pure in (2 * ev.LaplaceNoise(1, 1), 3 * ev.PureLoss(1), ev.DiscreteLaplaceNoise(1, 2)):
         assert delta(pure, 4).upper == 0
         assert epsilon(pure, 0).upper < 3.01
+
+
+@pytest.mark.parametrize("sigma", ["0.03", "0.05", "0.07"])
+@pytest.mark.parametrize("e", [100, 550, 700, 1000, 3000])
+def test_bounds_hold_where_probabilities_underflow(sigma: str, e: int) -> None:
+    variance = Fraction(sigma) ** 2
+    near = [(MP.exp(-mp(x * x / (2 * variance))), MP.exp(-mp((x - 1) ** 2 / (2 * variance)))) for x in range(-12, 13)]
+    true = sum(max(MP.mpf(0), p - MP.exp(e) * q) for p, q in near) / sum(p for p, _ in near)
+    found = delta(ev.DiscreteGaussianNoise(variance, 1), e)
+    assert found.lower <= true <= found.upper

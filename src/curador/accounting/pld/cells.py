@@ -19,6 +19,9 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
 
+UNDERFLOW = 2.0**-1000
+"""Above all the mass that underflow can lose."""
+
 
 @dataclass(frozen=True, eq=False)
 class Cells:
@@ -141,4 +144,7 @@ def merge(cells: Cells) -> Atoms:
 def _atoms(losses: Floats, masses: Floats, cells: Cells) -> Atoms:
     endless = cells.high == math.inf
     keep = (masses > 0) & np.isfinite(losses)
-    return Atoms(losses[keep], masses[keep], float(cells.p[endless].sum()), float(cells.q[endless].sum()))
+    other = float(cells.q[endless].sum())
+    if bool((endless & (cells.low < math.inf)).any()):  # finite losses: what Q has there may have underflown
+        other += UNDERFLOW
+    return Atoms(losses[keep], masses[keep], float(cells.p[endless].sum()), other)

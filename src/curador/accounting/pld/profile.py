@@ -17,8 +17,8 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from curador.accounting.pld.cells import Complexes, Floats
-from curador.accounting.pld.spectrum import UNDERFLOW, UNIT, Band, Spectrum
+from curador.accounting.pld.cells import UNDERFLOW, Complexes, Floats
+from curador.accounting.pld.spectrum import UNIT, Band, Spectrum
 
 _NEGLIGIBLE = 2.0**-70  # terms this small beside the largest are counted as errors instead
 

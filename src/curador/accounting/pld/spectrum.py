@@ -19,7 +19,6 @@ from curador.accounting.pld.cells import Atoms, Cells, Complexes, Floats
 from curador.accounting.pld.pairs import Pair
 
 UNIT = 2.0**-53  # the unit round-off of doubles
-UNDERFLOW = 2.0**-1000  # above all the mass that underflow can lose
 CELL_ERROR = 2.0**-40  # relative, of the mass in a cell: see masses.py
 _FEW = 32  # atoms that are transformed one by one
 _FFT = 16.0  # relative 2-norm error of a transform of size n: at most this times UNIT times log2(n)
