@@ -267,11 +267,13 @@ async def _estimate(visit: Visit, caller: Caller, form: Filled) -> dict[str, Any
         )
         return {**nothing, "refused": error, "form": form, "remaining": left, "over": over, "owned": [], "vague": False}
     made = await visit.serving.work(lambda: estimated(found, fits, visit.language))
+    odd, more = await visit.serving.work(lambda: undeclared(found["question"], visit.serving.curator.tables))
     address = str(visit.request.base_url).rstrip("/")
     return {
         "estimate": made,
         "odds": Markup(made.odds),
-        "odd": undeclared(found["question"], visit.serving.curator.tables),
+        "odd": odd,
+        "more_odd": more,
         "payable": made.free or fits != 0,
         "many": found["keys"] if (found["keys"] or 0) >= MANY_GROUPS else 0,
         "refused": None,

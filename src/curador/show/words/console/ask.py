@@ -212,6 +212,10 @@ TEXTS = {
         "{column} has no declared value “{value}”: probably no row has it, and the answer would be noise alone.",
         "{column} no tiene declarado el valor «{value}»: probablemente ninguna fila lo tenga, y la respuesta sería solo ruido.",
     ),
+    "undeclared-more": (
+        "And {n} more of these values are not declared.",
+        "Y otros {n} de estos valores no están declarados.",
+    ),
     "meant": (
         "Did you mean “{near}”?",
         "¿Quiso decir «{near}»?",
