@@ -79,6 +79,14 @@ def test_a_float_is_the_decimal_it_prints_as(x: float) -> None:
     assert float(rational(x)) == x
 
 
+def test_every_fraction_that_is_made_is_read_as_it_prints() -> None:
+    for x in (rational("0." + "4" * 900 + "7e-90"), Fraction(-(2**7999) - 1, 2**8000 - 3)):
+        assert rational(x) == rational(str(x)) == x
+    for bad in ("0." + "4" * 1000, f"{2**8001}/3", "1/" + "3" * 5000, f"{10**999}e1000"):
+        with pytest.raises(InvalidParameter):
+            rational(bad)
+
+
 def test_ten_tenths_are_one() -> None:
     assert sum(rational(0.1) for _ in range(10)) == 1
     assert sum(Fraction(0.1) for _ in range(10)) != 1  # what binary would have made of them

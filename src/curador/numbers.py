@@ -19,6 +19,8 @@ LONGEST = 1000
 """The most characters, and the largest exponent, of a number that is read; doubles need 325."""
 
 _PLAIN = 2**63
+_MOST_BITS = 8 * LONGEST
+_LONGEST_FRACTION = 2 * len(str(2**_MOST_BITS)) + 2
 
 MOST_TIMES = 10**100
 """The most often that something is done."""
@@ -46,7 +48,7 @@ def rational(x: object, name: str = "number") -> Fraction:
         if isinstance(x, str | Decimal) and _is_legible(str(x)):
             return _of_bounded_size(Fraction(x), name)
         if isinstance(x, Real):  # float and numpy floats of any width
-            return Fraction(str(x))
+            return _of_bounded_size(Fraction(str(x)), name)
     except (ValueError, OverflowError, ZeroDivisionError):
         pass
     raise InvalidParameter(
@@ -62,13 +64,16 @@ _WRITTEN = re.compile(r"\s*[+-]?(?:[0-9]+/[0-9]+|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:
 
 
 def _is_legible(text: str) -> bool:
-    """Whether it is a number and not too long: "1e999999999" is short as text, but would fill the memory."""
-    found = _WRITTEN.fullmatch(text) if len(text) <= LONGEST else None
+    """Whether it is a number and not too long: "1e999999999" is short as text, but would fill the memory.
+
+    Every fraction that may be made can be read as it is printed: a ledger keeps them so.
+    """
+    found = _WRITTEN.fullmatch(text) if len(text) <= (_LONGEST_FRACTION if "/" in text else LONGEST) else None
     return found is not None and int(found[1] or 0) <= LONGEST
 
 
 def _of_bounded_size(x: Fraction, name: str) -> Fraction:
-    if max(x.numerator.bit_length(), x.denominator.bit_length()) > 8 * LONGEST:
+    if max(x.numerator.bit_length(), x.denominator.bit_length()) > _MOST_BITS:
         raise InvalidParameter(
             f"{name} has more than two thousand digits.", fix="Round it.", code="number-too-long", facts={"name": name}
         )

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from curador.curator.curator import Curator
-from curador.errors import InvalidParameter
 from curador.privacy import ApproxDP
 from curador.query.tables.sources import Frame
 from curador.query.tables.table import Table
@@ -86,18 +88,47 @@ def test_a_join_inside_a_query_says_what_it_leaves_out(hashed: Curator, sql: str
     assert "joined-inside" in told(hashed, sql)[1]
 
 
-def test_ids_that_are_signed_here_and_unsigned_there_are_not_one_person() -> None:
+@pytest.mark.parametrize("kind", ["frame", "parquet"])
+def test_an_id_means_the_same_signed_or_not(kind: str, tmp_path: Path) -> None:
     """2**64 - 1 there was read as -1 here: one person moved two counts, and paid for one."""
-    t, b = pa.array([-1, 5], pa.int64()), pa.array([2**64 - 1, 7], pa.uint64())
-    own: dict[str, Any] = {"unit": "id", "columns": {"id": "integer"}, "contribution": (1, 1)}
-    curator = Curator({n: Table(Frame(pa.table({"id": d})), **own) for n, d in (("t", t), ("b", b))}, ApproxDP(9, 1e-3))
-    for sql in (
-        "SELECT COUNT(*) AS n FROM t JOIN b ON t.id = b.id",
-        "SELECT COUNT(*) AS n FROM t WHERE id IN (SELECT id FROM b)",
-        "SELECT COUNT(*) AS n FROM (SELECT id FROM t UNION ALL SELECT id FROM b) u",
+    kinds = {"signed": ([-1, 5], pa.int64()), "unsigned": ([2**64 - 1, 5], pa.uint64())}
+    tables = {}
+    for name, (ids, type_) in kinds.items():
+        table = pa.table({"id": pa.array(ids, type_), "x": [1, 2]})
+        pq.write_table(table, tmp_path / f"{name}.parquet")
+        source = Frame(table) if kind == "frame" else tmp_path / f"{name}.parquet"
+        tables[name] = Table(source, unit="id", columns={"id": "integer", "x": X}, contribution=(1, 5))
+    curator = Curator(tables, ApproxDP(10**6, 1e-3))
+    for sql, n in (
+        ("SELECT COUNT(*) AS n FROM signed s JOIN unsigned u ON s.id = u.id", 1),
+        ("SELECT COUNT(*) AS n FROM signed s LEFT JOIN unsigned u ON s.id = u.id WHERE u.id IS NULL", 1),
+        ("SELECT COUNT(*) AS n FROM signed WHERE id IN (SELECT id FROM unsigned)", 1),
+        ("SELECT COUNT(*) AS n FROM unsigned WHERE id NOT IN (SELECT id FROM signed)", 0),
+        ("SELECT COUNT(DISTINCT id) AS n FROM (SELECT id FROM signed UNION ALL SELECT id FROM unsigned) u", 2),
+        ("SELECT COUNT(DISTINCT id) AS n FROM unsigned", 1),
+        ("SELECT SUM(s) AS n FROM (SELECT id, SUM(x) AS s FROM unsigned GROUP BY id) u", 2),
     ):
-        with pytest.raises(InvalidParameter) as refused:
-            curator.sql(sql, epsilon=1)
-        assert refused.value.code == "ids-of-two-kinds"
-    curator.sql("SELECT COUNT(*) AS n FROM b", epsilon=1)
-    assert curator.budget("population").spent == ApproxDP(1, 0)
+        assert told(curator, sql)[0] == n, sql
+
+
+@pytest.mark.parametrize("kind", [pa.int64(), pa.uint64()])
+def test_large_hashes_are_people_where_they_are_declared_as_text(kind: pa.DataType) -> None:
+    ids = [5, 2**63 - 1] if kind == pa.int64() else [5, 2**63 + 7, 2**64 - 1]
+    table = pa.table({"id": pa.array([i for i in ids for _ in range(2)], kind), "x": [1] * 2 * len(ids)})
+    own: dict[str, Any] = {"unit": "id", "columns": {"id": "text", "x": X}, "contribution": (1, 5)}
+    curator = Curator(
+        {"a": Table(Frame(table), **own), "b": Table(Frame(table.slice(2)), **own)}, ApproxDP(10**6, 1e-3)
+    )
+    assert told(curator, "SELECT COUNT(DISTINCT id) AS n FROM a")[0] == len(ids)
+    assert told(curator, "SELECT COUNT(*) AS n FROM a JOIN b ON a.id = b.id")[0] == 4 * (len(ids) - 1)
+
+
+def test_no_refusal_depends_on_a_type_that_was_taken_from_the_rows() -> None:
+    """Of pandas' columns one id of 2**63 and more makes all of them unsigned."""
+    beside = pd.DataFrame({"id": [1, 2, 3], "y": [5, 6, 7]})
+    own: dict[str, Any] = {"unit": "id", "contribution": (1, 3)}
+    for ids in ([1, 2, 3], [1, 2, 3, 2**63 + 5]):
+        frame = pd.DataFrame({"id": ids, "x": [1] * len(ids)})
+        sources = (("t", frame, "x"), ("b", beside, "y"))
+        tables = {n: Table(d, columns={"id": "integer", v: X}, **own) for n, d, v in sources}
+        assert told(Curator(tables, ApproxDP(10**6, 1e-3)), "SELECT COUNT(*) AS n FROM t JOIN b ON t.id = b.id")[0] == 3

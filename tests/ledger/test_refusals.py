@@ -15,9 +15,10 @@ from typing import Any
 
 import pytest
 
-from curador.accounting.events import ApproxLoss, Composed, GaussianNoise, PureLoss
+from curador.accounting.events import ApproxLoss, Composed, GaussianNoise, PoissonSampled, PureLoss, event_from_json
 from curador.accounting.filters import open_filter
 from curador.errors import BudgetExceeded, CuradorError, InvalidParameter, LedgerBroken, LedgerFailed
+from curador.ledger import pricing
 from curador.ledger.book import Book
 from curador.ledger.entries import read
 from curador.ledger.opening import open_ledger
@@ -212,4 +213,19 @@ def test_half_a_surrogate_pair_names_nothing(fresh: Opener) -> None:
     with suppress(InvalidParameter):  # in memory it is merely unknown
         assert ledger.registered(half, half) is None
     assert ledger.count() == 0
+    ledger.verify()
+
+
+def test_an_event_that_cannot_be_read_again_is_not_bought(ledger: Book) -> None:
+    """One with a rate of 500 digits was bought, and nobody could open the ledger any more."""
+    hundredth = PureLoss(Fraction(1, 100))
+    long = PoissonSampled(hundredth, Fraction("0.0" + "4" * 500 + "7"))
+    assert event_from_json(long.to_json()) == long
+    ledger.reserve("ana", long)
+    longer = PureLoss(Fraction(1, 100))  # as arithmetic on two numbers that are short enough may give
+    object.__setattr__(longer, "epsilon", Fraction(2**9000 + 1, 100 * 2**9000))
+    for event in (longer, Composed(((longer, 2),))):
+        assert refusal(InvalidParameter, ledger.reserve, "ana", event)[0] == "number-too-long"
+        assert refusal(InvalidParameter, pricing._readable, event)[0] == "event-unreadable"
+    assert ledger.count() == 1
     ledger.verify()

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import fcntl
 import os
+import signal
 import threading
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -90,10 +92,11 @@ def test_an_anchor_that_is_never_given_back_is_a_refusal(quick: Path) -> None:
     ledger.close()
 
 
+@pytest.mark.parametrize("after", ["a read", "a write"])
 def test_a_client_that_is_lost_within_a_transaction_is_rolled_back(
-    quick: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+    quick: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch, after: str
 ) -> None:
-    address: dict[str, Any] = {"address": postgres_url, "keep": str(quick / "keep"), "schema": "stopped"}
+    address: dict[str, Any] = {"address": postgres_url, "keep": str(quick / "keep"), "schema": f"stopped after {after}"}
     ledger = open_ledger(**address)
     ledger.open("people", PureDP(1))
     lost = open_ledger(**address)
@@ -108,9 +111,21 @@ def test_a_client_that_is_lost_within_a_transaction_is_rolled_back(
         inside.set()
         over.wait(20)
 
+    store: Any = lost._store
+    commit = store._commit
+
+    def commit_late() -> None:
+        inside.set()
+        over.wait(20)
+        commit()
+
     def be_lost() -> None:
         try:
-            lost._store.write(stay)
+            if after == "a read":
+                lost._store.write(stay)
+            with monkeypatch.context() as late:  # all rows were sent
+                late.setattr(store, "_commit", commit_late)
+                lost.reserve("people", THOUSANDTH)
         except LedgerFailed as error:
             said.append(error.code)
 
@@ -126,3 +141,51 @@ def test_a_client_that_is_lost_within_a_transaction_is_rolled_back(
     assert lost.reserve("people", THOUSANDTH).id == "2"
     for book in (ledger, lost):
         book.close()
+
+
+def test_a_child_holds_no_connection_of_a_parent_that_was_killed(quick: Path, postgres_url: str) -> None:
+    address: dict[str, Any] = {"address": postgres_url, "keep": str(quick / "keep"), "schema": "orphans"}
+    with closing(open_ledger(**address)) as ledger:
+        ledger.open("people", PureDP(1))
+    ready, told = os.pipe()
+    if (parent := os.fork()) == 0:  # its child lives on, and never uses the ledger
+        store: Any = (mine := open_ledger(**address))._store
+
+        def never() -> None:
+            os.write(told, b"x")
+            time.sleep(60)
+
+        if os.fork() == 0:
+            os.close(told)
+            time.sleep(8)
+            os._exit(0)
+        store._commit = never
+        mine.reserve("people", THOUSANDTH)
+        os._exit(1)
+    os.close(told)
+    assert os.read(ready, 1) == b"x"
+    os.kill(parent, signal.SIGKILL)
+    os.waitpid(parent, 0)
+    begun = time.monotonic()
+    with closing(open_ledger(**address)) as ledger:
+        ledger.reserve("people", THOUSANDTH)
+        assert ledger.count() == 1
+    assert time.monotonic() - begun < 6
+    os.close(ready)
+
+
+def test_an_interrupt_while_a_file_is_closed_leaves_it_to_be_opened_again(quick: Path) -> None:
+    file = reopened_file.ReopenedFile(quick / "f", os.O_RDWR | os.O_CREAT)
+    before = file.descriptor()
+
+    def interrupted() -> None:
+        os.close(before)
+        raise KeyboardInterrupt
+
+    file._closing.detach()
+    file._closing = interrupted  # type: ignore[assignment]
+    with pytest.raises(KeyboardInterrupt):
+        file.close()
+    file._closing = int  # type: ignore[assignment]
+    os.fstat(file.held())  # a number that is open
+    file.close()

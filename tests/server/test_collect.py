@@ -6,6 +6,7 @@ import gzip
 import json
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -55,6 +56,31 @@ def test_devices_get_the_task_and_send_reports(served: Served) -> None:
     assert answers[0].status_code == 204
     assert "set-cookie" not in answers[0].headers
     assert _collector(served).totals().accepted == before + 30
+
+
+def test_several_files_by_gzip_one_after_another_are_all_read(served: Served) -> None:
+    before, lines = _collector(served).totals().accepted, _lines(20)
+    packed = gzip.compress(b"\n".join(lines[:10]) + b"\n") + gzip.compress(b"\n".join(lines[10:])) + bytes(7)
+    with served.client() as client:
+        for body, status in ((packed, 204), (packed + b"more", 422), (packed[:-20], 422)):
+            sent = client.post("/v1/collect/hot", content=body, headers={"Content-Encoding": "gzip"})
+            assert sent.status_code == status
+    assert _collector(served).totals().accepted == before + 20
+
+
+def test_a_task_that_another_process_made_is_served_from_the_next_request_on(tmp_path: Path) -> None:
+    study = write_study(tmp_path)
+    with serving(study) as served, served.client() as client:
+        assert client.get("/v1/collect/hot").status_code == 404
+        Collector.create(tmp_path / "drinks", TASK)
+        study.write_text(f'{STUDY}collect = {{ hot = "drinks" }}\n')
+        assert client.get("/v1/collect/hot").json()["id"] == TASK.id
+        assert client.post("/v1/collect/hot", content=_lines(1)[0]).status_code == 204
+        known = served.service.collected["hot"]
+        study.write_text(f'{STUDY}collect = {{ hot = "drinks" }}\nper_token = 500\n')
+        assert client.get("/v1/collect/hot").status_code == 200
+        assert served.service.collected["hot"] is known
+    assert Collector.open(tmp_path / "drinks").totals().accepted == 1
 
 
 def test_what_unpacks_to_too_much_is_refused(served: Served) -> None:

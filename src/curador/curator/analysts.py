@@ -181,13 +181,7 @@ class Scopes(TableScopes):
         It ends when the old one did, unless another end is stated; what was closed stays closed.
         """
         old = self.ledger.balance(scope)
-        if old.revoked or (old.closed and expires is None):
-            raise InvalidParameter(
-                f"The budget of {name!r} has ended.",
-                fix="State another end; or give a new analyst a new name.",
-                code="analyst-ended",
-                facts={"name": name},
-            )
+        _require_open(name, old, expires)
         parent, end = old.parent, expires or old.expires
         group = first(parent.scope) if parent is not None and not self._of_tables(parent.scope) else None
         above = self._above(group)
@@ -200,9 +194,10 @@ class Scopes(TableScopes):
             )
 
         def open_anew(book: Ledger) -> Balance:
-            view = self._over(book)
-            if view._tied(name) != scope or seen not in (None, book.balance(scope).mark):
+            view, now = self._over(book), book.balance(scope)
+            if view._tied(name) != scope or seen not in (None, now.mark) or view._retired(above):
                 raise _raised_since(name)
+            _require_open(name, now, expires)
             fresh = view._unused(name)
             book.open(fresh, budget, parent=above, expires=end)
             book.renew(ANALYST + name, fresh, because=because or "new people")
@@ -357,6 +352,16 @@ def _alike(more: Guarantee, budget: Guarantee, name: str) -> Guarantee:
             facts={"name": name},
         )
     return more
+
+
+def _require_open(name: str, balance: Balance, expires: datetime | None) -> None:
+    if balance.revoked or (balance.closed and expires is None):
+        raise InvalidParameter(
+            f"The budget of {name!r} has ended.",
+            fix="State another end; or give a new analyst a new name.",
+            code="analyst-ended",
+            facts={"name": name},
+        )
 
 
 def _raised_since(name: str) -> InvalidParameter:

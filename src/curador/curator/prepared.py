@@ -26,6 +26,7 @@ from curador.engines.pool import EnginePool
 from curador.engines.registry import engine_class, engine_entry
 from curador.errors import CuradorError, InvalidParameter
 from curador.ledger.contract import Registration
+from curador.ledger.stores.reopened_file import give
 from curador.query.ask.builder import TableQuery
 from curador.query.plan.plan import Plan
 from curador.query.tables.sources import Source
@@ -125,6 +126,7 @@ class StoredCopies:
         if gone or new:
             kept = [_to_json(copy) for copy in (*copies, *new) if copy not in gone]
             write_atomically(self._list, (json.dumps(kept, indent=1) + "\n").encode(), 0o600)
+            give(self._list, self._list.parent)
         for copy in gone:
             if copy.in_file:
                 _delete(self._study.parent / copy.prepared.place)
@@ -305,6 +307,8 @@ def prepare_stored(
     path = copies.new_path(table, curator.tables[table].source)
     with _owner_only():
         made = curator.prepare(table, group_by, path=path, progress=progress)
+    if path is not None and path.exists():
+        give(path, path.parent)
     known = curator._copied[made]
     curator._stored.add(made.snapshot)
     return copies.add(made, path, curator._counted(known))

@@ -150,7 +150,7 @@ def _clipped(r: Read, d: Dialect, types: Mapping[str, str], x: str) -> str:
         least, most = d.double(at_least(low)), d.double(at_most(high))
     inside = x if stored is Stored.INTEGER else d.cast(x, d.integer)
     if r.way is ReadAs.ID:
-        return d.identity(x, types[r.column], least, most)
+        return d.identity(x, least, most)
     if ends is None:
         return x if types[r.column] in d.narrow else f"CASE WHEN {x} BETWEEN {least} AND {most} THEN {inside} END"
     below, above = d.constant(str(low)), d.constant(str(high))

@@ -185,8 +185,11 @@ class Dialect(ABC):
         """A text as an id; NULL where two different ids could have become the same text."""
         return x
 
-    def identity(self, x: str, type_name: str, least: str, most: str) -> str:
-        """An integer as an id of 64 bits; NULL where it has more."""
+    def identity(self, x: str, least: str, most: str) -> str:
+        """An integer as an id of 64 bits; NULL where it has more.
+
+        Whatever its type: pandas takes a column for unsigned where one id is large, and nothing may depend on that.
+        """
         return f"CASE WHEN {x} BETWEEN {least} AND {most} THEN {self.cast(x, self.integer)} END"
 
 

@@ -12,9 +12,6 @@ from curador.errors import InvalidParameter
 from curador.forks import after_fork
 from curador.query.tables.table import Table
 
-UNSIGNED = "UBIGINT"
-"""Ids of this type are read modulo 2**64, as signed ones: 2**64 - 1 would be the -1 of another table."""
-
 
 class EnginePool:
     """Opens the engines that tables live in; one engine for all of them may be ``given`` instead.
@@ -52,7 +49,6 @@ class EnginePool:
                 if not self._met.issuperset(used):
                     self._meet(self._given, {n: self._tables[n] for n in self._met.union(used)})
                     self._met.update(used)
-            self._refuse_mixed(self._given, used)
             return self._given
         with self._opening:
             home = shared_engine(self._tables[name].source for name in used).name
@@ -69,7 +65,6 @@ class EnginePool:
                     raise
                 self._open[home] = opened
             self._open[home].reopen()
-            self._refuse_mixed(self._open[home], used)
             return self._open[home]
 
     @property
@@ -95,17 +90,6 @@ class EnginePool:
                     code="file-back",
                     facts={"table": name},
                 )
-
-    def _refuse_mixed(self, engine: Engine, used: Collection[str]) -> None:
-        """Refuse ids that are signed in one table and unsigned in another: two people would be one unit."""
-        ids = {n: t.unit.id for n in used if not (t := self._tables[n]).public and t.unit.id is not None}
-        if len(ids) > 1 and len({dict(engine.describe(name)).get(id) == UNSIGNED for name, id in ids.items()}) > 1:
-            raise InvalidParameter(
-                f"The ids of {', '.join(map(repr, sorted(ids)))} are unsigned in one table and not in another.",
-                fix="Store them alike; or ask about one table at a time.",
-                code="ids-of-two-kinds",
-                facts={"tables": ", ".join(sorted(ids))},
-            )
 
     def _meet(self, engine: Engine, tables: Mapping[str, Table]) -> None:
         """Before anything is asked of an engine: can it read the tables as declared, and whose rows does it read?"""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
 from curador.accounting import filters
-from curador.accounting.events import NOTHING, Event
+from curador.accounting.events import NOTHING, Event, event_from_json
 from curador.accounting.filters import Filter
 from curador.accounting.rules.costs import Cost, Currency, Rule, cost
 from curador.errors import BudgetExceeded, InvalidParameter, NotPromised
@@ -161,7 +163,7 @@ class PriceList:
         found = self._terms.get((path, event, guarantee))
         if found is None:
             costs = prices({scope: self._fixed(scope)[1] for scope in path}, event, guarantee)
-            paid, bought = tuple(costs.values()), event.to_json()
+            paid, bought = tuple(costs.values()), _readable(event)
             promised = None if guarantee is None else guarantee.to_json()
             texts = Texts(plain(paid), plain(bought), plain(promised), "{}", plain(path))
             found = Terms(costs, paid, bought, promised, texts)
@@ -170,6 +172,20 @@ class PriceList:
             self._terms[path, event, guarantee] = found
         self._last = path, event, guarantee, found
         return found
+
+
+def _readable(event: Event) -> dict[str, object]:
+    """An event as it is written; refused unless it is read back as it was: nobody could open the ledger any more."""
+    written = event.to_json()
+    with suppress(InvalidParameter, ValueError, RecursionError):
+        text = plain(written)
+        if plain(event_from_json(json.loads(text)).to_json()) == text:
+            return written
+    raise InvalidParameter(
+        "This event cannot be kept: it would not be read back as it is.",
+        fix="Round its numbers, to a few hundred digits at most.",
+        code="event-unreadable",
+    )
 
 
 _FIXES = {

@@ -182,8 +182,8 @@ class Balance:
 
     @property
     def mark(self) -> str:
-        """What tells whether the budget was raised, or given anew, since it was looked at."""
-        return f"{','.join(map(str, self.state.ceiling))} {self.scope}"
+        """What tells whether the budget was raised, given anew or revoked since it was looked at."""
+        return f"{','.join(map(str, self.state.ceiling))}{' revoked' if self.revoked else ''} {self.scope}"
 
     @property
     def budget(self) -> Guarantee:

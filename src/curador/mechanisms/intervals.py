@@ -154,6 +154,21 @@ def _repeated(terms: Sequence[RepeatedTerm], miss: float) -> float:
     return above(min(found, sum_error(tuple(known), miss)) if len(known) == len(terms) else found, 2.0**-30)
 
 
+def bounded_reach(
+    noise: AdditiveNoise, squares: NDArray[np.float64], widest: float, miss: float
+) -> NDArray[np.float64]:
+    """At least :func:`repeated_reach` of sums of one noise, by the sums of their weights' squares; infinite for others.
+
+    Guarantee: Laplace noise is sub-gamma [BLM13] and Gaussian noise subgaussian, on integers too [CKS20].
+    """
+    log, wider = math.log(2 / miss), 1 + 2.0**-30
+    if isinstance(noise, Laplace | IntegerLaplace):
+        return np.asarray(float(noise.scale) * (np.sqrt(4 * log * squares) + widest * log) * wider)
+    if isinstance(noise, Gaussian | IntegerGaussian):
+        return np.asarray(_sigma(noise) * np.sqrt(2 * log * squares) * wider)
+    return np.full(squares.shape, math.inf)
+
+
 def _law(noise: AdditiveNoise) -> Law | None:
     """The kind and size of a noise whose transform is known."""
     if isinstance(noise, Laplace | IntegerLaplace):

@@ -17,6 +17,7 @@ from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
 from curador import Curator, Ledger, __version__
+from curador.curator.study.file import Study
 from curador.errors import CuradorError
 from curador.server.access.sessions import Sessions
 from curador.server.console.app import CONSOLE_ROUTERS, refusal_page
@@ -42,6 +43,9 @@ CHARGED = 8
 
 HASHING = 2
 """Passwords that are hashed at a time."""
+
+STRANGERS = 2
+"""Public releases that are shown at a time to those who have a link and no token."""
 
 JOBS_AT_ONCE = 2
 """Jobs that run at a time in a process."""
@@ -69,13 +73,18 @@ def make_app(open_curator: OpenCurator, settings: Settings | None = None, shared
             curator.paced(limits.threads, service.clock.wait)
             return curator
 
-        service.study = ServedStudy(paced)
+        def more_collected(file: Path, study: Study) -> None:
+            collect.open_more(service.collected, Settings.read(study.server, file.parent))
+
+        service.study = ServedStudy(paced, more_collected)
         service.curator = service.study.curator
         app.state.mark = mark_of(service.curator.study_file)
         warm(service.curator)
         service.free, service.paying = CapacityLimiter(limits.threads), CapacityLimiter(CHARGED * limits.threads)
-        service.hashing = CapacityLimiter(HASHING)
-        service.collected = collect.opened(limits)
+        service.hashing, service.strangers = CapacityLimiter(HASHING), CapacityLimiter(STRANGERS)
+        service.rehearsing = CapacityLimiter(1)
+        service.collected = {}
+        collect.open_more(service.collected, limits)
         with TemporaryDirectory(prefix="curador-jobs-") as folder:
             kept = job_records(shared or Path(folder) / "jobs", limits)
             service.jobs = JobRunner(kept, service.clock, JOBS_AT_ONCE)

@@ -18,6 +18,8 @@ from curador.server.gate.metrics import LOG
 OpenCurator = Callable[[Ledger | None], Curator]
 """Opens the curator of a study; with an open ledger, on that one."""
 
+Reread = Callable[[Path, Study], None]
+
 Stamp = tuple[int, int, int] | None
 
 
@@ -29,8 +31,9 @@ class ServedStudy:
     Fails: a file that would not open, or that names another ledger, is logged, and what was declared before is served.
     """
 
-    def __init__(self, open_curator: OpenCurator) -> None:
-        self._open, self._reopening = open_curator, Lock()
+    def __init__(self, open_curator: OpenCurator, reread: Reread = lambda file, study: None) -> None:
+        """``reread`` is told what the file says whenever it was read again."""
+        self._open, self._reread, self._reopening = open_curator, reread, Lock()
         self._first = self.curator = open_curator(None)
         self._file = self.curator.study_file
         self._seen, self._given_up = self._stamp(), False
@@ -70,6 +73,7 @@ class ServedStudy:
             self.curator.close_unheld()
             LOG.info(json.dumps({"study": "reopened", "tables": len(found.tables)}))
         self._stated = found
+        self._reread(file, found)
 
     def _stamp(self) -> Stamp:
         """What tells one version of the file from another; None while there is none."""

@@ -38,6 +38,8 @@ class Service:
     free: CapacityLimiter = field(init=False)
     paying: CapacityLimiter = field(init=False)
     hashing: CapacityLimiter = field(init=False)
+    strangers: CapacityLimiter = field(init=False)
+    rehearsing: CapacityLimiter = field(init=False)
     jobs: JobRunner = field(init=False)
     sessions: Sessions = field(init=False)
 
@@ -58,6 +60,16 @@ class Service:
         It never waits for a thread of :meth:`paid`: when that one ends would be seen, and no clock hides it.
         """
         return await run_sync(task, limiter=self.free)
+
+    async def for_strangers(self, task: Callable[[], T]) -> T:
+        """Do something for those who only have a link: few at a time, whose work keeps nobody else from a thread."""
+        async with self.strangers:
+            return await self.work(task)
+
+    async def rehearse(self, task: Callable[[], T]) -> T:
+        """Answer from made-up rows: one at a time, and whoever waits for it has no thread meanwhile."""
+        async with self.rehearsing:
+            return await self.work(task)
 
     async def hashed(self, task: Callable[[], T]) -> T:
         """Do something that hashes a password: slow and large on purpose, so few at a time."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import mkstemp
 
 from curador.errors import InvalidParameter
+from curador.ledger.stores.reopened_file import give
 
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
@@ -96,6 +97,7 @@ class SmallFile:
         file, name = mkstemp(prefix=f"{self._path.name}.", suffix=".new", dir=self._path.parent)
         temporary = Path(name)
         try:
+            give(file, self._path.parent)
             os.close(file)
             if over:
                 temporary.replace(self._path)

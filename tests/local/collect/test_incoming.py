@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 
 from curador.cli.app import app
 from curador.errors import CollectorFailed
+from curador.local.collect import intake
 from curador.local.collect.collector import Collector
 from curador.local.collect.files import write_task
 from curador.local.collect.intake import CHUNK, MARK, Intake, Pause, incoming
@@ -196,3 +197,20 @@ def test_a_file_with_nothing_for_the_task_is_a_failure(tmp_path: Path, monkeypat
     assert (code, "--gzip" in said) == (1, True)
     assert run("some.ndjson")[0] == run("some.ndjson")[0] == 0  # the second time it is a replay
     assert run("empty.ndjson")[0] == 0
+
+
+def test_only_what_has_the_shape_of_a_message_is_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A parser took a hundred times as long for a line of brackets as for an honest one."""
+    reading = Intake(TASK)
+    size = reading.longest
+    parsed: list[str] = []
+    read = intake.strict_json
+    monkeypatch.setattr(intake, "strict_json", lambda text: parsed.append(text) or read(text))  # type: ignore[func-returns-value]
+    forged = [b"[" * size, b'{"":' * (size // 6) + b"0" + b"}" * (size // 6), b"[" + b"1e9," * (size // 5) + b"0]"]
+    forged += [b'{"a":"b",' * (size // 10), b'{"' + b"\\" * (size - 4), b" " * size, b'{"a":"b","c":"d","e":"f","g":1}']
+    assert dict(reading.read(forged).refused) == {"malformed": len(forged)}
+    assert not parsed
+    message = json.loads(LINES[0])
+    turned = json.dumps(dict(reversed(message.items())), indent=1).replace("token", "\\u0074oken").encode()
+    assert len(reading.read([turned]).reports) == 1
+    assert len(parsed) == 1

@@ -20,6 +20,9 @@ from curador.query.tables.columns import Column, Kind, day_of, moment_of
 from curador.query.tables.table import Table, read_column
 from curador.show.explain import keys_text, protects_text
 
+LARGER = ("UBIGINT", "HUGEINT", "UHUGEINT")
+"""Types whose integers may be larger than an integer id can be."""
+
 
 @dataclass(frozen=True)
 class ColumnState:
@@ -133,13 +136,23 @@ def _table(name: str, settings: object, folder: Path, language: str) -> TableSta
             name, protects, tuple(_state(c, found, None, language) for c, found in read.items()), wrong or unread
         )
     id, public = str(section.get("unit")), section.get("public") is True
+    large = [] if public else _large_ids(id, read.get(id), stored.get(id, ""))
     declared = [_state(c, found, stored.get(c, ""), language, fits.get(c, ""), id) for c, found in read.items()]
     if public:  # its groups are read from it, and its values need no bounds
         declared = [replace(column, left="") for column in declared]
     # A first line that may be a row is not shown.
     shown = {} if doubtful else stored
     others = [ColumnState(c, None, kind) for c, kind in shown.items() if c not in read]
-    return TableState(name, protects, (*declared, *others), wrong, doubtful, public)
+    return TableState(name, protects, (*declared, *others), wrong, (*doubtful, *large), public)
+
+
+def _large_ids(id: str, declared: Column | str | None, stored: str) -> list[str]:
+    if not isinstance(declared, Column) or declared.kind is not Kind.INTEGER or stored not in LARGER:
+        return []
+    what = (
+        f"Ids in {id!r} are stored as {stored}: those of 2**63 and more are nobody's, and their rows count in nothing."
+    )
+    return [f'{what} Declare it as text: type = "text".']
 
 
 def _without_limits(table: Table) -> str:

@@ -85,12 +85,6 @@ class DuckDBDialect(Dialect):
     def text_to_days(self, x: str) -> str:
         return self.days(f"TRY_CAST({x} AS DATE)")
 
-    def identity(self, x: str, type_name: str, least: str, most: str) -> str:
-        if type_name != "UBIGINT":
-            return super().identity(x, type_name, least, most)
-        # Hashes are often unsigned: the upper half becomes negative, so that different ids stay different.
-        return f"CAST(CASE WHEN {x} <= {most} THEN {x} ELSE {x} - {2**64} END AS BIGINT)"
-
 
 class ParquetDialect(DuckDBDialect):
     """DuckDB's spelling for Parquet files, where bytes that are not UTF-8 are read as question marks.

@@ -7,9 +7,10 @@ transaction, nothing is prepared on the server, and locks end with the transacti
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from select import POLLIN, poll
 from typing import Any
 
@@ -163,7 +164,10 @@ class PostgresStore(SqlStore):
 
     def made_anew(self) -> None:
         super().made_anew()
-        self._connections = {}  # psycopg closes none that another process made
+        for held in self._connections.values():  # psycopg closes none that another process made
+            with suppress(psycopg.Error, OSError):
+                os.close(held.fileno())  # without a word to the server, which sees the end when the parent is gone
+        self._connections = {}
 
 
 def _hung_up(connection: psycopg.Connection[Any]) -> bool:
@@ -214,7 +218,7 @@ def translated(error: Exception) -> LedgerFailed | None:
 class _Database:
     """A connection that takes statements with ? where a value goes.
 
-    In a pipeline, the server is told after each read that it has to wait for us: only then does it count how long.
+    In a pipeline, the server is told after each statement that it has to wait for us: only then does it count how long.
     """
 
     def __init__(self, connection: psycopg.Connection[Any], pipeline: psycopg.Pipeline | None = None) -> None:
@@ -222,10 +226,14 @@ class _Database:
 
     def execute(self, statement: str, values: Sequence[DbValue]) -> Any:
         found = self._connection.execute(statement.replace("?", "%s").encode(), values)
-        if self._pipeline is not None and statement.startswith("SELECT"):
-            self._pipeline.sync()
+        self._sync()
         return found
 
     def executemany(self, statement: str, rows: Iterable[DbRow]) -> None:
         with self._connection.cursor() as cursor:
             cursor.executemany(statement.replace("?", "%s").encode(), rows)
+        self._sync()
+
+    def _sync(self) -> None:
+        if self._pipeline is not None:
+            self._pipeline.sync()

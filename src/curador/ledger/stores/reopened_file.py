@@ -6,6 +6,7 @@ import os
 import time
 import weakref
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -39,10 +40,14 @@ def patiently(attempt: Callable[[], object], seconds: float | None = None) -> No
 
 
 def give(made: int | Path, folder: Path) -> None:
-    """Let what root makes belong to the folder's owner, who would else not open it any more."""
+    """Let what root makes belong to the folder's owner, who would else not open it any more.
+
+    A root that may not give away, as in some containers, keeps it.
+    """
     if os.geteuid() == 0:
         owner = folder.stat()
-        os.chown(made, owner.st_uid, owner.st_gid)
+        with suppress(PermissionError):
+            os.chown(made, owner.st_uid, owner.st_gid)
 
 
 class ReopenedFile:
@@ -97,8 +102,8 @@ class ReopenedFile:
 
     def close(self) -> None:
         """Close it; the next use opens it again."""
+        self.identity = None  # first: whoever is interrupted here opens it again, and uses no number that is closed
         self._closing()
-        self.identity = None
 
     def made_anew(self) -> None:
         """In a forked child: its parent's file is not its own."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from threading import RLock
-from weakref import WeakMethod
+from weakref import WeakMethod, WeakSet
 
 from curador.errors import CuradorError, LedgerBroken, LedgerFailed
 from curador.ledger.anchor.keep import create as create_file
@@ -69,6 +69,26 @@ class _Interruptible:
         raise TypeError("a read-only view cannot write")
 
 
+class _Connection(sqlite3.Connection):
+    """A connection that knows the log's index that it uses, in which the locks on the log are."""
+
+    index: tuple[int, int] | None = None
+
+    def close(self) -> None:
+        self.index = None  # also where a thread that was interrupted holds it still
+        super().close()
+
+
+_OPEN: dict[str, WeakSet[_Connection]] = {}
+"""The connections of this process, by the name of the index: while one is open, SQLite gives its index to others."""
+
+
+def _index_in_use(name: str) -> tuple[int, int] | None:
+    while True:
+        with suppress(RuntimeError):  # another thread has added one
+            return next((one.index for one in tuple(_OPEN.get(name, ())) if one.index is not None), None)
+
+
 Stamp = tuple[int, int, int]
 """The size of a file, and when its content and its entry in the folder were changed last, as the system says."""
 
@@ -90,10 +110,9 @@ class SqliteStore(SqlStore):
 
     def __init__(self, path: Path, anchor: Anchor) -> None:
         self.path, self._name = path, os.fspath(path)
-        self._connections: dict[str, sqlite3.Connection] = {}
+        self._connections: dict[str, _Connection] = {}
         self._queue = FileQueue(path.with_name(path.name + "-queue"))
         self._file: tuple[int, int] | None = None
-        self._index: tuple[int, int] | None = None  # of the log, in which the locks on it are
         self._index_name = os.path.realpath(path) + "-shm"  # beside the file itself, where this is a link to it
         self._stamps: dict[str, Stamp | None] = {}  # of the file when each connection was opened
         self._sound: Stamp | None = None  # of the file when it was compared last
@@ -120,7 +139,7 @@ class SqliteStore(SqlStore):
             if (
                 not self.path.exists()
             ):  # its owner's alone, and so are the log and the index that SQLite makes beside it
-                create_file(self.path, b"")
+                create_file(Path(os.path.realpath(self.path)), b"")  # where a link to it leads
             self._in_write(create_unless_there, fresh=True)
             sync_folder(self.path.parent)
 
@@ -169,7 +188,7 @@ class SqliteStore(SqlStore):
     def _require_index(self) -> None:
         """Refuse to write where the log's index was removed: others use another one, and do not see these locks."""
         index = self._present_index()
-        if index is None or index != self._index:
+        if index is None or index != self._connections["write"].index:
             raise LedgerBroken(
                 f"The log of the ledger {self.path.name} was removed while it was in use.",
                 fix="Close it all over this process, then open it again; let nothing but SQLite open its file.",
@@ -237,7 +256,7 @@ class SqliteStore(SqlStore):
                 except _Interrupted:
                     pass
 
-    def _connection(self, use: str, fresh: bool = False) -> sqlite3.Connection:
+    def _connection(self, use: str, fresh: bool = False) -> _Connection:
         if self._process != os.getpid():
             raise LedgerFailed(
                 "This process was forked while the ledger was in use, and its connections cannot be told apart.",
@@ -246,13 +265,13 @@ class SqliteStore(SqlStore):
             )
         stamp, old = self._same_file(fresh), self._connections.get(use)
         if old is None or (self._compare is not None and self._stamps[use] != stamp):
-            mode = "rwc" if fresh else "rw"
             made = sqlite3.connect(
-                f"{self.path.absolute().as_uri()}?mode={mode}",
+                f"{self.path.absolute().as_uri()}?mode=rw",
                 uri=True,
                 timeout=PATIENCE,
                 isolation_level=None,  # no transaction is begun or ended but by this class
                 check_same_thread=False,  # one thread at a time, by the locks above
+                factory=_Connection,
             )
             try:
                 if fresh:
@@ -269,7 +288,8 @@ class SqliteStore(SqlStore):
             except BaseException:  # of a damaged file: not open until it is collected
                 made.close()
                 raise
-            self._index = self._index or self._present_index()
+            made.index = _index_in_use(self._index_name) or self._present_index()
+            _OPEN.setdefault(self._index_name, WeakSet()).add(made)
             self._connections[use], self._stamps[use] = made, stamp
             if old is not None:
                 old.close()  # now: if it were the last one for a moment, SQLite would write its log into this file
@@ -311,7 +331,6 @@ class SqliteStore(SqlStore):
     def _drop_connections(self) -> None:
         while self._connections:
             self._connections.popitem()[1].close()
-        self._index = None  # the last one of all removes it
 
     # -- forks: SQLite counts its locks by process, so that no connection may be open when a process forks
 

@@ -47,6 +47,10 @@ SECONDS = 1.0
 MARK = b"\xef\xbb\xbf"
 """How some programs begin a text."""
 _TOKEN = f"[0-9a-f]{{{2 * TOKEN_BYTES}}}"
+_TEXT, _GAP = r'"(?:[^"\\\x00-\x1f]++|\\.)*+"', r"[ \t\r\n]*+"
+_PART = rf"{_GAP}{_TEXT}{_GAP}:{_GAP}{_TEXT}{_GAP}"
+_FLAT = re.compile(rf"{_GAP}\{{{_PART}(?:,{_PART}){{3}}\}}{_GAP}")
+"""The JSON of an object of four texts, in whatever order and spacing; read in one pass, never twice."""
 
 
 class Pause:
@@ -151,6 +155,8 @@ class Intake:
             raise refused("malformed", f"A message on this task has {self.longest} bytes at most.")
         try:
             text = line if isinstance(line, str) else line.decode("utf-8")  # JSON allows no other coding
+            if not _FLAT.fullmatch(text):  # a parser takes a hundred times as long for a line of brackets
+                raise ValueError("not an object of four texts")
             return strict_json(text)
         except ValueError:
             raise refused("malformed", "A message is a JSON object.") from None

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from curador.query.aggregates.base import Array, Recipe, as_reals
 from curador.query.aggregates.linear import Forms, LinearForm, Ratio, form_error, forms_of, linear, ratio, ratio_ends
 from curador.query.aggregates.measure import Measure
-from curador.query.aggregates.quantiles.ranks import rank_estimates
+from curador.query.aggregates.quantiles.ranks import rank_estimates, ranked_columns
 from curador.query.answer.evaluate import Cells, evaluated, function_of, partitions
 from curador.query.answer.fitted import Fitted, Laws
 from curador.query.language import answers as an
@@ -237,7 +237,8 @@ class _Arithmetic:
             return self._exact(known)
         if recipe.ranks is not None:
             near = self.at.noisy.cells(recipe)
-            every = rank_estimates(recipe, self.at.noisy.ranked[recipe.ranks], 0.0, near, self.confidence)
+            values, among = self.at.noisy.ranked[recipe.ranks], ranked_columns(self.at.made.values())
+            every = rank_estimates(recipe, values, 0.0, near, self.confidence, among)
             found = every[recipe.outputs.index(e.column)]
         else:
             found = self.at.noisy.estimate(recipe, self.confidence)

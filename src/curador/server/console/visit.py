@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Annotated, Any
 
 from fastapi import Depends, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from starlette.types import Receive, Scope, Send
 
 from curador import Guarantee
 from curador.curator.budgets import POPULATION
@@ -44,6 +45,19 @@ OF_SQL = {
 """What is wrong with a text, which English pages show in the reader's own words: they say where, and what was meant."""
 
 _NONE: Mapping[str, str] = MappingProxyType({})
+
+
+class Page(HTMLResponse):
+    """A page that is written in a thread when it is sent: a long one keeps no other request waiting."""
+
+    def __init__(self, serving: Service, write: Callable[[], str], status: int, headers: Mapping[str, str]) -> None:
+        super().__init__("", status, headers)
+        self._serving, self._write = serving, write
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self.body = await self._serving.work(lambda: self._write().encode())
+        self.headers["content-length"] = str(len(self.body))
+        await super().__call__(scope, receive, send)
 
 
 @dataclass(frozen=True)
@@ -117,7 +131,14 @@ class Visit:
             "links": links(self.caller, self.request.scope["path"]),
             **values,
         }
-        found = HTMLResponse(rendered(template, whole), status, headers={**HEADERS, **headers})
+        whole_headers = {**HEADERS, **headers}
+        found: HTMLResponse = (
+            HTMLResponse(
+                rendered(template, whole), status, whole_headers
+            )  # a refusal is short, and waits for no thread
+            if status >= 400
+            else Page(self.serving, lambda: rendered(template, whole), status, whole_headers)
+        )
         if self.fresh:
             put(found, self.request, VISIT, self.cookie)
         return found

@@ -11,13 +11,14 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Path, Request, Response
 
 from curador.errors import InvalidParameter
 from curador.local.collect.collector import Collector
 from curador.server.gate.refusals import not_found, refused
+from curador.server.gate.settings import Settings
 from curador.server.service import Service, Serving
 
 router = APIRouter(prefix="/v1/collect", tags=["collect"])
@@ -77,12 +78,11 @@ def _end(batch: list[tuple[bytes, asyncio.Future[None]]], error: Exception | Non
             done.set_exception(error) if error is not None else done.set_result(None)
 
 
-def opened(settings: Any) -> dict[str, CollectedTask]:
-    """The collectors that a study names."""
-    found: dict[str, CollectedTask] = {}
+def open_more(collected: dict[str, CollectedTask], settings: Settings) -> None:
+    """Open the collectors that a study names and that are not: at the start all, later those of other processes."""
     for name, folder in settings.collect.items():
-        found[name] = taken_by(Collector.open(folder))
-    return found
+        if name not in collected:
+            collected.setdefault(name, taken_by(Collector.open(folder)))
 
 
 def taken_by(collector: Collector) -> CollectedTask:
@@ -146,15 +146,18 @@ def _unpacked(body: bytes, encoding: str, most: int) -> bytes:
 
 
 def _parts(body: bytes, most: int) -> Iterator[bytes]:
+    """What a body unpacks to: one file by gzip, or several one after another, as a relay may put them."""
     unpack, size = zlib.decompressobj(wbits=31), 0
     try:
-        while body and not unpack.eof:
+        while body:
             part = unpack.decompress(body, 1 << 16)
             size += len(part)
             if size > most:
                 raise refused("This unpacks to too much.", "Send less at once.", "too-large")
             yield part
             body = unpack.unconsumed_tail
+            if unpack.eof and (body := unpack.unused_data.lstrip(b"\0")):
+                unpack = zlib.decompressobj(wbits=31)
     except zlib.error:
         raise _not_gzip() from None
     if not unpack.eof:

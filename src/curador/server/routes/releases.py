@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path
+from fastapi.responses import JSONResponse
 from pydantic import Field
 
 from curador import Access, Charge, Curator, Publication, Release
@@ -41,10 +42,11 @@ async def releases(serving: Serving, caller: Member) -> dict[str, Any]:
 async def release(id: Id, serving: Serving, caller: Anyone) -> dict[str, Any]:
     """A release again, from its measurement: free; an analyst's own, a reader's if it is public."""
 
-    def made() -> dict[str, Any]:
-        return seen(serving.curator, caller, id).to_dict()
+    def made() -> Any:
+        return JSONResponse(seen(serving.curator, caller, id).to_dict())
 
-    return await serving.settled(caller, made)
+    found: dict[str, Any] = await serving.settled(caller, made)
+    return found
 
 
 @router.post("/releases/{id}/link", status_code=201)
@@ -69,10 +71,11 @@ async def published(serving: Serving, caller: Anyone) -> dict[str, Any]:
 async def public(link: Annotated[str, Path(max_length=100)], serving: Serving) -> dict[str, Any]:
     """A release that was made public."""
 
-    def made() -> dict[str, Any]:
-        return opened(serving.curator, link).to_dict()
+    def made() -> Any:
+        return JSONResponse(opened(serving.curator, link).to_dict())
 
-    return await serving.work(made)
+    found: dict[str, Any] = await serving.for_strangers(made)
+    return found
 
 
 def seen(curator: Curator, caller: Caller, id: str, **how: Any) -> Release | Publication:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from curador.errors import InvalidParameter
 from curador.show.pages.svg import (
@@ -26,6 +26,8 @@ from curador.show.pages.svg import (
 
 STYLES = ("line", "dashed", "points", "steps")
 MOST_SERIES = 6
+MOST_POINTS = 3000
+"""Points of a line: more than a screen has across, and they would only make the page long."""
 
 
 @dataclass(frozen=True)
@@ -222,8 +224,33 @@ def _axes(across: Ruler, up: Ruler, x: Axis, y: Axis) -> Iterator[str]:
     yield label(y.name, 0, up.end - 12, "name")
 
 
+def thinned(one: Track, most: int = MOST_POINTS) -> Track:
+    """The same line with fewer points: of each stretch its first, its lowest and its highest.
+
+    >>> long = Track("n", tuple(range(10_000)), tuple(float(x == 777) for x in range(10_000)))
+    >>> short = thinned(long, 300)
+    >>> len(short.x) <= 300, max(short.y), short.x[-1]
+    (True, 1.0, 9999)
+    """
+    n = len(one.x)
+    if n <= most or one.style == "points":
+        return one
+    kept, pieces = {n - 1}, most // 3 - 1
+    for k in range(pieces):
+        stretch = [i for i in range(k * n // pieces, (k + 1) * n // pieces) if not math.isnan(one.y[i])]
+        if stretch:
+            kept |= {stretch[0], min(stretch, key=one.y.__getitem__), max(stretch, key=one.y.__getitem__)}
+    order = sorted(kept)
+
+    def of(values: tuple[float, ...]) -> tuple[float, ...]:
+        return tuple(values[i] for i in order)
+
+    low, high = (None if v is None else of(v) for v in (one.low, one.high))
+    return replace(one, x=of(one.x), y=of(one.y), low=low, high=high)
+
+
 def _drawn(one: Track, i: int, across: Ruler, up: Ruler) -> Iterator[str]:
-    kind = f"s{i + 1}"
+    one, kind = thinned(one), f"s{i + 1}"
     places = [(across.at(a), up.at(b)) for a, b in zip(one.x, one.y, strict=True) if not math.isnan(b)]
     if one.style == "points":
         for k, (a, b) in enumerate(zip(one.x, one.y, strict=True)):

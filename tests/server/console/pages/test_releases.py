@@ -5,12 +5,18 @@ from __future__ import annotations
 import html
 import io
 import re
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pyarrow.parquet
 import pytest
 from playwright.sync_api import Browser
 
+from curador.server.app import STRANGERS
+from curador.server.console import rendering, visit
+from curador.server.console.pages import releases
 from tests.server.console.browsing import WIDTHS, screen, visitor
 from tests.server.served import Served
 
@@ -155,6 +161,37 @@ def test_a_public_link_opens_one_release_until_it_ends(served: Served) -> None:
         assert curator.post(f"/console/releases/{id}/end", data={"link": ended[1]}).status_code == 303
         assert stranger.get(found[1]).status_code == 404
         assert reader.get(f"/console/releases/{id}").status_code == 404
+
+
+def test_a_page_for_strangers_is_made_in_a_thread_and_few_at_a_time(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    charge = own(served)
+    with served.client("curator") as client:
+        secret = client.post(f"/v1/releases/{charge}/link", json={}).json()["link"].rpartition("/")[2]
+    makers: list[str] = []
+    at_once: list[int] = []
+    shown, written = releases._shown, rendering.rendered
+
+    def counted(*how: Any) -> Any:
+        makers.append(threading.current_thread().name)
+        at_once.append(served.service.strangers.borrowed_tokens)
+        time.sleep(0.05)
+        return shown(*how)
+
+    def rendered(*how: Any) -> str:
+        makers.append(threading.current_thread().name)
+        return written(*how)
+
+    monkeypatch.setattr(releases, "_shown", counted)
+    monkeypatch.setattr(visit, "rendered", rendered)
+    with served.client() as client, ThreadPoolExecutor(6) as pool:
+        found = list(pool.map(lambda _: client.get(f"/console/public/{secret}"), range(6)))
+    assert {one.status_code for one in found} == {200}
+    assert all(int(one.headers["content-length"]) == len(one.content) > 2000 for one in found)
+    assert len(makers) == 12
+    assert all("worker" in name for name in makers), makers
+    assert max(at_once) <= STRANGERS
 
 
 def test_what_another_bought_first_is_shown_to_whoever_pays_for_it_too(served: Served) -> None:

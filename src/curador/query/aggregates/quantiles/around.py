@@ -25,11 +25,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curador.mechanisms.base import AdditiveNoise
-from curador.mechanisms.intervals import repeated_reach
+from curador.mechanisms.intervals import bounded_reach, repeated_reach
 from curador.query.aggregates.measure import AROUND_BITS, Measure, MeasureKind
 
 SURELY_KEPT = 0.8
 """A cell is kept without looking up the law where its test is off by this part of what a normal law allows."""
+
+LOOKS, MOST_LOOKS = 32, 1000
+"""How often the law of a test is looked up for an end of an interval, and in all for the intervals of an output: each
+takes milliseconds."""
 
 Ends = NDArray[np.int64]
 """The last value of each cell, on the column's grid; the first cell starts at the lower bound."""
@@ -92,9 +96,19 @@ def counted(ends: Ends, values: NDArray[np.int64], times: NDArray[np.int64]) -> 
 
 
 def interval(
-    ends: Ends, rows: NDArray[Any], low: int, q: Fraction, noise: AdditiveNoise, confidence: float, chosen: int
+    ends: Ends,
+    rows: NDArray[Any],
+    low: int,
+    q: Fraction,
+    noise: AdditiveNoise,
+    confidence: float,
+    chosen: int,
+    looks: int = LOOKS,
 ) -> tuple[int, int]:
     """Where the q-quantile lies, on the column's grid, from the value that was chosen and the noised counts in cells.
+
+    The law of a test is looked up at most ``looks`` times for each end; from then on cells are kept unless a bound in
+    closed form excludes them, which only makes the interval longer.
 
     Guarantee: covers every value y with (rows below y) <= q n <= (rows up to y) with probability at least
         ``confidence``, whatever the data is (docs/proofs/quantiles.md).
@@ -108,14 +122,19 @@ def interval(
     miss = 1 - confidence
     kept = np.abs(off) <= SURELY_KEPT * max(0.0, -NormalDist().inv_cdf(miss)) * deviation
     rounding = 2.0**-45 * float(np.abs(counts).sum())
+    surely_out = np.abs(off) > _bounds(noise, q, size, miss) * unit + rounding
 
-    def may_be(k: int) -> bool:
+    def may_be(k: int, looked: list[int]) -> bool:
         """Whether the true difference before cell k may have the other sign."""
-        return bool(kept[k]) or abs(off[k]) <= _reach(noise, q, k, size, miss) * unit + rounding
+        if kept[k] or surely_out[k]:
+            return bool(kept[k])
+        looked.append(k)
+        return len(looked) > looks or abs(off[k]) <= _reach(noise, q, k, size, miss) * unit + rounding
 
     # Not too low: the rows up to its end are not surely too few.  Not too high: those before it not surely too many.
-    first = next((i for i in range(size - 1) if off[i + 1] >= 0 or may_be(i + 1)), size - 1)
-    last = next((i for i in range(size - 1, 0, -1) if off[i] <= 0 or may_be(i)), 0)
+    below, above = list[int](), list[int]()
+    first = next((i for i in range(size - 1) if off[i + 1] >= 0 or may_be(i + 1, below)), size - 1)
+    last = next((i for i in range(size - 1, 0, -1) if off[i] <= 0 or may_be(i, above)), 0)
     first, last = min(first, last), max(first, last)
     return min(chosen, low if first == 0 else int(ends[first - 1]) + 1), max(chosen, int(ends[last]))
 
@@ -130,6 +149,24 @@ def _reach(noise: AdditiveNoise, q: Fraction, before: int, cells: int, miss: flo
     if 2 * miss >= 1 or not any(w and n for w, _, n in terms):
         return 0.0
     return repeated_reach(terms, 2 * miss)
+
+
+def _bounds(noise: AdditiveNoise, q: Fraction, cells: int, miss: float) -> NDArray[np.float64]:
+    """At least as much as the noise moves the difference before each cell to one side, but for ``miss``; not tight."""
+    if 2 * miss >= 1:
+        return np.zeros(cells + 1)
+    before, weights = np.arange(cells + 1), (float(1 - q), float(q))
+    squares = before * weights[0] ** 2 + (cells - before) * weights[1] ** 2
+    return bounded_reach(noise, squares, max(weights), 2 * miss)
+
+
+def looks_each(intervals: int) -> int:
+    """How often the law of a test is looked up for each end of so many intervals.
+
+    >>> looks_each(1), looks_each(10_000)
+    (32, 0)
+    """
+    return min(LOOKS, MOST_LOOKS // (2 * max(1, intervals)))
 
 
 def reach_in_ranks(m: Measure, quantiles: Sequence[Fraction], noise: AdditiveNoise, confidence: float) -> float:

@@ -296,7 +296,9 @@ async def _rehearsal(visit: Visit, caller: Caller, form: Filled) -> dict[str, An
             return nothing
         groups = max(found["keys"] or 1, 1)
         rows = rows_of(serving.curator, body.rows and body.rows * groups)
-        made = await serving.work(lambda: rehearsed(serving.curator, rows, lambda stage: asking.rehearse(stage, body)))
+        made = await serving.rehearse(
+            lambda: rehearsed(serving.curator, rows, lambda stage: asking.rehearse(stage, body))
+        )
         shown = await serving.work(lambda: drawn(made, visit.language))
     except CuradorError:
         return nothing

@@ -123,7 +123,8 @@ async def make(visit: Visiting, caller: Holder) -> Response:
         if form["step"] != "make":
             error = await visit.serving.work(lambda: _expected(task, users))
             return await visit.serving.work(lambda: _all(visit, form, planned=task, error=error))
-        visit.serving.collected[name] = await visit.serving.work(lambda: _made(visit, name, task))
+        made = await visit.serving.work(lambda: _made(visit, name, task))
+        visit.serving.collected.setdefault(name, made)  # another request may have read of it in the study's file
     except Misfilled as misfilled:
         wrong = misfilled.form
         return await visit.serving.work(lambda: _all(visit, wrong, 422))

@@ -229,10 +229,11 @@ async def _rehearsal(visit: Visit, caller: Caller, form: Filled) -> dict[str, An
         if sum(one["keys"] or 0 for one in found["questions"].values()) > MOST_GROUPS:
             return {"rehearsal": [], "rows": ""}
         rows = rows_of(serving.curator, body.rows)
-        made = await serving.work(
+        made = await serving.rehearse(
             lambda: rehearsed(serving.curator, rows, lambda stage: asking.rehearse_batch(stage, body))
         )
     except CuradorError:
         return {"rehearsal": [], "rows": ""}
-    shown = [(made.title(name), Markup(drawn(one, visit.language))) for name, one in made.releases.items()]
+    parts = made.releases.items()
+    shown = await serving.work(lambda: [(made.title(name), Markup(drawn(one, visit.language))) for name, one in parts])
     return {"rehearsal": shown, "rows": f"{rows:,}"}

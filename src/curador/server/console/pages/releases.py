@@ -6,7 +6,6 @@ import io
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from functools import partial
 from importlib import import_module
 from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
@@ -99,26 +98,32 @@ async def end_link(id: Id, visit: Visiting, caller: Holder) -> Response:
     """End a public link."""
     form = await filled(visit.request)
     curator = visit.serving.curator
-    ours = {one.id for one in curator.ledger.accesses() if one.charge == id}
-    if form["link"] in ours:
-        await visit.serving.work(partial(end, curator, form["link"], "ended on the page of the release"))
+
+    def ended() -> None:
+        if form["link"] in {one.id for one in curator.ledger.accesses() if one.charge == id}:
+            end(curator, form["link"], "ended on the page of the release")
+
+    await visit.serving.work(ended)
     return visit.to(f"/console/releases/{id}")
 
 
 @router.get("/public/{secret}", response_class=Response)
 async def public(secret: Secret, visit: Visiting) -> Response:
     """A release for whoever has its link, without signing in."""
-    found = await visit.serving.work(lambda: opened(visit.serving.curator, secret, language=visit.language))
-    return visit.page(
-        "public.html", **_shown(visit, found, found), base=f"/console/public/{secret}", query="", showing=None
-    )
+
+    def made() -> Response:
+        found = opened(visit.serving.curator, secret, language=visit.language)
+        shown, base = _shown(visit, found, found), f"/console/public/{secret}"
+        return visit.page("public.html", **shown, base=base, query="", showing=None)
+
+    return await visit.serving.for_strangers(made)
 
 
 @router.get("/public/{secret}/{kind}", response_class=Response)
 async def public_file(secret: Secret, kind: File, visit: Visiting, name: Chosen = "") -> Response:
     """A public release as a file."""
     curator = visit.serving.curator
-    return await visit.serving.work(
+    return await visit.serving.for_strangers(
         lambda: _file(opened(curator, secret, language=visit.language), curator, kind, name)
     )
 

@@ -2,6 +2,10 @@
 
 ES: dict[str, tuple[str, str]] = {
     "not-a-number": ("{name} no es un número: {given}.", "Escriba un número, como 0.5 o 1/4."),
+    "event-unreadable": (
+        "Lo que se compra no se puede guardar: no se leería igual.",
+        "Redondee sus números, a unos cientos de cifras como máximo.",
+    ),
     "not-positive": ("{name} debe ser mayor que 0.", "Escriba un número mayor que 0."),
     "loss-range": ("{name} debe estar entre {least} y {most}.", "Elija {name} cerca de 1 o menor."),
     "delta-range": (

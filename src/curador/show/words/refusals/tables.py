@@ -12,10 +12,6 @@ ES: dict[str, tuple[str, str]] = {
     "csv-unreadable": ("El archivo CSV no se puede leer como tabla.", "Mire su separador, sus comillas y sus líneas."),
     "table-unreadable": ("La tabla no se puede leer.", "Mire su dirección y su formato."),
     "not-a-table-file": ("El archivo no es ni Parquet ni CSV.", "Elija uno que termine en .csv, .csv.gz o .parquet."),
-    "ids-of-two-kinds": (
-        "Los identificadores de {tables} llevan signo en una tabla y no en otra.",
-        "Guárdelos igual, o pregunte a cada tabla por separado.",
-    ),
     "name-too-long": ("Este nombre es demasiado largo.", "Elija uno más corto."),
     "address-too-long": ("La dirección de la tabla es demasiado larga.", "Declárela con una ruta más corta."),
     "name-taken": ("Ya hay una tabla con este nombre.", "Elija otro."),
