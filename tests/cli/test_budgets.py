@@ -258,6 +258,15 @@ def test_verify_finds_what_other_hands_changed(study: Invoke) -> None:
         study("ledger", "verify")
 
 
+def test_a_ledger_of_which_no_copy_is_left_is_restored_into_an_empty_place(study: Invoke) -> None:
+    study("ask", COUNT, "--epsilon", "0.25")
+    for file in Path().glob("study.ledger*"):
+        if file.is_file():
+            file.unlink()
+    assert "in use again" in study("ledger", "restore", "--because", "the disk failed")
+    assert balances(study)["population"]["spent"]["epsilon"] >= 0.25
+
+
 def test_a_restored_copy_pays_for_what_it_forgot(study: Invoke) -> None:
     study("ask", COUNT, "--epsilon", "0.25")
     shutil.copy("study.ledger", "backup")

@@ -87,3 +87,22 @@ def test_learned_bounds_serve_in_the_question_itself(curator: Curator) -> None:
     clipped = "CASE WHEN pay IS NOT NULL THEN GREATEST(LEAST(pay, 131072), 0) END"
     release = curator.table("people").with_columns(pay=clipped).aggregate(pay=mean("pay")).ask(**LOUD, epsilon=1000)
     assert release.value == pytest.approx(np.clip(PAY, 0, 131072).mean(), rel=1e-3)
+
+
+def test_a_pair_with_a_missing_bound_is_refused_in_the_same_words(curator: Curator) -> None:
+    with pytest.raises(QuestionRefused) as refused:
+        curator.explain("SELECT CORR(pay, n) AS r FROM people", epsilon=1)
+    assert refused.value.code == "no-bounds"
+    assert "Declare bounds for pay" in refused.value.fix
+
+
+def test_a_group_that_may_be_null_inside_is_explained_and_bought() -> None:
+    """Its NULL has no type of its own: the question was explained, and then refused when it was bought."""
+    table = Table(pyarrow.table({"k": ["a", "", "b"]}), columns={"k": {"type": "text", "keys": ["a", "b", ""]}})
+    opened = Curator({"t": table}, budget=PureDP(10**4))
+    for group in ("COALESCE(NULLIF(k, ''), 'unknown')", "COALESCE(CASE WHEN k = 'a' THEN 'much' END, 'little')"):
+        sql = f"SELECT {group} AS g, COUNT(*) AS n FROM t GROUP BY g"
+        opened.explain(sql, epsilon=1)
+        found = opened.sql(sql, epsilon=1000, **LOUD)
+        assert dict(zip(found["g"], found["n"], strict=True)).get("unknown", 1) == 1
+    opened.close()

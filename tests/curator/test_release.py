@@ -196,3 +196,9 @@ def test_an_interval_without_ends_is_stored_shown_and_exported() -> None:
     assert "∞" in r._repr_html_()
     assert r.to_pandas()["y_upper"].tolist() == [math.inf, math.inf]
     assert r.to_arrow().to_pylist()[0] == {"y": None, "y_lower": -math.inf, "y_upper": math.inf}
+
+
+def test_numbers_beyond_64_bits_are_exported_as_doubles() -> None:
+    large = made(columns={**made().columns, "n": (2**63, -3)})
+    assert large.to_arrow().column("n").to_pylist() == [2.0**63, -3.0]
+    assert made().to_arrow().column("n").to_pylist() == [12, -3]

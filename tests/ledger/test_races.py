@@ -348,3 +348,25 @@ def test_a_log_that_was_removed_before_the_first_write_is_noticed(quick: Path) -
     with pytest.raises(LedgerBroken) as found:
         ledger.reserve("people", THOUSANDTH)
     assert found.value.code == "ledger-log-removed"
+
+
+def test_what_was_committed_to_a_log_without_a_name_is_not_acknowledged(quick: Path) -> None:
+    """The log may be removed after it was looked at; what went to it was marked, and the ledger behind its anchor."""
+    ledger = open_ledger(quick / "x.db")
+    ledger.open("people", PureDP(1))
+    ledger.settle(ledger.reserve("people", THOUSANDTH).id, b"x")
+    store: Any = ledger._store
+    looked = store._require_index
+
+    def look_and_lose() -> None:
+        looked()
+        store._require_index = looked
+        (quick / "x.db-shm").rename(quick / "gone")
+
+    store._require_index = look_and_lose
+    with pytest.raises(LedgerBroken) as found:
+        ledger.reserve("people", THOUSANDTH)
+    assert found.value.code == "ledger-log-removed"
+    store._disconnect()
+    again = open_ledger(quick / "x.db")
+    again.verify()

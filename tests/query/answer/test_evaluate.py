@@ -107,3 +107,10 @@ def test_rounding_is_nearest_and_half_goes_away_from_zero(x: float, digits: int)
 
 def test_nan_is_null() -> None:
     assert evaluated(parse_expression("n + 1"), {"n": [math.nan, 1.0]}, 2) == [None, 2.0]
+
+
+def test_whole_numbers_that_no_text_would_hold_are_null() -> None:
+    """A product of 4,300 digits was paid for, and could be neither written nor shown."""
+    product = ex.Arithmetic("*", ex.Name("n"), ex.Name("m"))
+    columns = {"n": (1, 2, -2, 0), "m": (2**899,) * 4}
+    assert evaluated(product, columns, 4) == [2**899, None, None, 0]

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
+import time
 from datetime import date, timedelta
 from decimal import ROUND_CEILING, ROUND_DOWN, ROUND_FLOOR, ROUND_HALF_UP, Decimal
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import pytest
@@ -245,6 +248,21 @@ def test_patterns_are_those_of_duckdb(pattern: str, text: str, fold: bool) -> No
 
 def test_a_pattern_takes_no_long_time() -> None:
     assert Like(Name("town"), "%a" * 100 + "b").value("a" * 1000) is False
+    begun = time.process_time()
+    for pattern in ("%" + "a" * 900 + "b%", "%" + "a" * 800 + "_" * 99 + "b%"):
+        assert Like(Name("town"), pattern).value("a" * 500_000) is False
+    assert time.process_time() - begun < 10  # 0.3 s; length times length steps took minutes
+
+
+TEXTS = ["".join(text) for size in range(5) for text in product("ab", repeat=size)]
+
+
+def test_patterns_match_as_regular_expressions_do() -> None:
+    for size in range(6):
+        for pattern in map("".join, product("ab%_", repeat=size)):
+            known = re.compile(pattern.replace("%", ".*").replace("_", "."), re.DOTALL)
+            for text in TEXTS:
+                assert Like(Name("town"), pattern).value(text) == (known.fullmatch(text) is not None), (pattern, text)
 
 
 # ---- one question, whatever the spelling ---------------------------------------------------------------------

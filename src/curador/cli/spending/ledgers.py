@@ -121,7 +121,7 @@ def restore(
     """
     from curador import restore_ledger
 
-    address, keep = _where(study)
+    address, keep = _where(study, lost=True)
     with closing(restore_ledger(address, because=because, keep=keep)) as ledger:
         found = standing(ledger)
     if as_json:
@@ -134,11 +134,13 @@ def restore(
         say(words("closed-for-ever"), "yellow")
 
 
-def _where(study: Path) -> tuple[str, Path | None]:
+def _where(study: Path, lost: bool = False) -> tuple[str, Path | None]:
+    """A study's ledger, which must be there; one that was ``lost`` is known by its key."""
     from curador.curator.study.file import read_study
 
     stated = read_study(study)
-    if "://" not in stated.ledger and not Path(stated.ledger).exists():
+    known = [Path(stated.ledger)] + [(stated.keep or Path(f"{stated.ledger}.keep")) / "key"] * lost
+    if "://" not in stated.ledger and not any(path.exists() for path in known):
         raise InvalidParameter(
             f"{study.name} has no ledger yet.", fix="Ask something first; or put its file where [ledger] says."
         )

@@ -269,7 +269,7 @@ class Release:
 
     def to_arrow(self) -> pyarrow.Table:
         """A pyarrow Table with the interval's ends next to each output; its metadata hold :attr:`about`."""
-        table = _library("pyarrow").table({name: list(cells) for name, cells in self._numbers().items()})
+        table = _library("pyarrow").table({name: _held(cells) for name, cells in self._numbers().items()})
         found: pyarrow.Table = table.replace_schema_metadata({"curador": json.dumps(self.about, ensure_ascii=False)})
         return found
 
@@ -403,6 +403,13 @@ def _library(name: str) -> Any:
         return import_module(name)
     except ImportError:
         raise InvalidParameter(f"{name} is not installed.", fix=f"Run: pip install {name}") from None
+
+
+def _held(cells: Sequence[Cell]) -> list[Cell]:
+    """Cells as Arrow holds them: a column with a whole number of more than 64 bits becomes one of doubles."""
+    if any(type(x) is int and not -(2**63) <= x < 2**63 for x in cells):
+        return [float(x) if type(x) is int else x for x in cells]
+    return list(cells)
 
 
 def _ends_out(found: Sequence[Interval]) -> list[list[object]]:

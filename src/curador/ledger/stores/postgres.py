@@ -37,7 +37,12 @@ _SETTINGS = {
 }
 _SET = ", ".join(f"pg_catalog.set_config('{name}', '{value}', true)" for name, value in _SETTINGS.items())
 _BEGIN = (b"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", f"SELECT {_SET}".encode())
-_KEEPALIVE = {"keepalives_idle": "30", "keepalives_interval": "10", "keepalives_count": "3"}
+_KEEPALIVE = {
+    "keepalives_idle": "30",
+    "keepalives_interval": "10",
+    "keepalives_count": "3",
+    "tcp_user_timeout": "60000",  # milliseconds, for what was sent: the system sends no keepalives meanwhile
+}
 """Seconds after which a server that does not answer any more is known to be gone, unless the address says otherwise."""
 
 _BEGIN_READING = b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"

@@ -192,6 +192,7 @@ class SqliteStore(SqlStore):
             raise LedgerBroken(
                 f"The log of the ledger {self.path.name} was removed while it was in use.",
                 fix="Close it all over this process, then open it again; let nothing but SQLite open its file.",
+                cost=UNSURE,
                 code="ledger-log-removed",
                 facts={"file": self.path.name},
             )
@@ -205,6 +206,7 @@ class SqliteStore(SqlStore):
 
     def _commit(self) -> None:
         self._connections["write"].execute("COMMIT")
+        self._require_index()  # again: what went to a log without a name is neither marked nor acknowledged
         self._commits += 1
         if self._commits >= CHECKPOINT_EVERY:
             self._commits = 0

@@ -43,6 +43,10 @@ def _(e: ex.Literal, columns: Mapping[str, Cells], rows: int) -> Cells:
 # ---- numbers ---------------------------------------------------------------------------------------------------------
 
 
+LARGEST = 2**900
+"""Whole numbers from here on have no value: sums of them would leave doubles, and no text would hold products."""
+
+
 def _total(rule: Callable[..., Any]) -> Callable[..., Any]:
     """A rule of numbers made total: NULL where one of them is, or where it has no finite value."""
 
@@ -53,7 +57,9 @@ def _total(rule: Callable[..., Any]) -> Callable[..., Any]:
             found = rule(*numbers)
         except (ZeroDivisionError, OverflowError, ValueError):
             return None
-        return None if isinstance(found, float) and not math.isfinite(found) else found
+        if isinstance(found, float):
+            return found if math.isfinite(found) else None
+        return found if abs(found) < LARGEST else None
 
     return value
 

@@ -417,8 +417,10 @@ def has_no_other_values(e: ex.Expr, scope: Scope) -> bool:
     >>> has_no_other_values(ex.Name("sex"), scope), has_no_other_values(either, scope)
     (False, True)
     """
+    if isinstance(e, ex.Literal):  # also NULL, which has no type of its own
+        return True
     t = typecheck(e, scope)
-    if t.keys is None or isinstance(e, ex.Literal):
+    if t.keys is None:
         return True
     if isinstance(e, ex.Case):
         return all(has_no_other_values(x, scope) for x in (*(value for _, value in e.whens), e.otherwise))

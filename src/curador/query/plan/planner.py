@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import fsum
 from typing import TYPE_CHECKING
 
-from curador.errors import InvalidParameter, QuestionRefused
+from curador.errors import CuradorError, InvalidParameter, QuestionRefused
 from curador.mechanisms.base import checked_confidence
 from curador.mechanisms.sensitivity import Contribution
 from curador.numbers import Number, positive, rational, set_fields, up, whole
@@ -240,7 +241,9 @@ class Planner:
         try:
             self.checked.require_bounds()
         except QuestionRefused as refusal:
-            offered = f"{refusal.fix} {self._offer()}"
+            offered = refusal.fix
+            with suppress(CuradorError):  # of a pair of columns, for one
+                offered = f"{refusal.fix} {self._offer()}"
             raise QuestionRefused(refusal.what, fix=offered, code=refusal.code, facts=refusal.facts) from None
         return recipes(self.checked, self.contribution)
 

@@ -285,17 +285,43 @@ def _tokens(pattern: str) -> _Tokens:
 
 
 def _matches(text: str, tokens: _Tokens) -> bool:
-    """Whether a text matches: going back to the last % only, so never longer than their sizes multiplied."""
-    i = j = 0
-    star, mark = -1, 0
-    while i < len(text):
-        if j < len(tokens) and tokens[j] != ("%", True) and (tokens[j][1] or tokens[j][0] == text[i]):
-            i, j = i + 1, j + 1
-        elif j < len(tokens) and tokens[j] == ("%", True):
-            star, mark, j = j, i, j + 1
-        elif star >= 0:
-            mark += 1
-            i, j = mark, star + 1
+    """Whether a text matches: each piece between two % is found where it first can be, in one pass over the text."""
+    pieces: list[_Tokens] = [[]]
+    for token in tokens:
+        if token == ("%", True):
+            pieces.append([])
         else:
+            pieces[-1].append(token)
+    first, *middle = pieces
+    if not middle:
+        return len(text) == len(first) and _is_at(text, 0, first)
+    last, at, end = middle.pop(), len(first), len(text) - len(pieces[-1])
+    if end < at or not _is_at(text, 0, first) or not _is_at(text, end, last):
+        return False
+    for piece in middle:
+        found = _found(text, at, end, piece)
+        if found < 0:
             return False
-    return all(token == ("%", True) for token in tokens[j:])
+        at = found + len(piece)
+    return True
+
+
+def _is_at(text: str, at: int, piece: _Tokens) -> bool:
+    return all(wild or text[at + i : at + i + 1] == c for i, (c, wild) in enumerate(piece))
+
+
+def _found(text: str, at: int, end: int, piece: _Tokens) -> int:
+    """Where a piece first is in a part of a text, or -1.  Bit k of ``ends``: k + 1 of its characters may end here."""
+    if not any(wild for _, wild in piece):
+        return text.find("".join(c for c, _ in piece), at, end)
+    wilds = sum(1 << k for k, (_, wild) in enumerate(piece) if wild)
+    fits: dict[str, int] = {}
+    for k, (c, wild) in enumerate(piece):
+        if not wild:
+            fits[c] = fits.get(c, wilds) | 1 << k
+    ends, whole = 0, 1 << len(piece) - 1
+    for i in range(at, end):
+        ends = (ends << 1 | 1) & fits.get(text[i], wilds)
+        if ends & whole:
+            return i + 1 - len(piece)
+    return -1
