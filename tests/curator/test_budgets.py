@@ -458,3 +458,26 @@ def test_the_end_of_an_analysts_budget_stays_where_the_people_are_new(tmp_path: 
     with pytest.raises(BudgetExceeded):
         curator.ask("SELECT COUNT(*) AS n FROM p", epsilon=0.5, analyst="ana")
     curator.ask("SELECT COUNT(*) AS n FROM p", epsilon=0.5, analyst="bea")
+
+
+def test_who_was_revoked_meanwhile_is_given_nothing_anew(study: Invoke) -> None:
+    """Between the look at a budget and the transaction that gives one below new people."""
+    curator, other = Curator("study.toml"), Curator("study.toml")
+    curator.grant("eva", epsilon="0.1", because="first")
+    curator.renew("people", epsilon="0.5", because=WHO)
+    ledger: Any = curator.scopes.ledger
+    at_once = ledger.at_once
+
+    def late(work: Any) -> Any:
+        ledger.at_once = at_once
+        other.revoke("eva", because="dismissed")
+        return at_once(work)
+
+    for seen in (None, curator.budget("eva").mark):
+        ledger.at_once = late
+        with pytest.raises(InvalidParameter) as refused:
+            curator.grant("eva", epsilon="0.1", because="second", seen=seen)
+        assert refused.value.code in ("analyst-ended", "raised-since")
+    assert curator.budget("eva").closed
+    for one in (curator, other):
+        one.close()

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import html
 import re
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from curador.errors import InvalidParameter
+from curador.server.console.pages import ask
 from tests.server.console.browsing import screen, visitor
 from tests.server.console.pages.test_ask import BUILT, PART, charges, question
 from tests.server.served import STUDY, Served, serving, write_study
@@ -209,3 +214,27 @@ def test_an_error_that_depends_on_rows_is_told_in_the_words_of_the_page(served: 
     assert "write it under “More choices”" in asked
     assert "give it a share of the budget" in together
     assert "rows=" not in asked + together
+
+
+def test_rehearsals_that_wait_for_their_turn_keep_no_thread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They had all threads of free requests, and nobody could look at a budget or sign in meanwhile."""
+    study = write_study(tmp_path, study=STUDY.replace('tick = "10ms"', 'tick = "10ms"\nthreads = 2'))
+    begun, end, entered = threading.Event(), threading.Event(), list[int]()
+
+    def slow(*_: object) -> NoReturn:
+        entered.append(len(entered))
+        begun.set()
+        end.wait(60)
+        raise InvalidParameter("A test.", fix="None.")
+
+    monkeypatch.setattr(ask, "rehearsed", slow)
+    with serving(study, sign_ins=1000) as few, visitor(few, "ana") as ana, ThreadPoolExecutor(3) as pool:
+        sent = [pool.submit(ana.post, "/console/ask/rehearsal", data=question(50 + k), headers=PART) for k in range(3)]
+        assert begun.wait(60)
+        try:
+            with few.client("bea") as bea:
+                assert bea.get("/v1/budget", timeout=20).status_code == 200
+            assert entered == [0]
+        finally:
+            end.set()
+        assert [one.result().status_code for one in sent] == [200] * 3
