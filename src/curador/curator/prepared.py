@@ -26,12 +26,11 @@ from curador.engines.pool import EnginePool
 from curador.engines.registry import engine_class, engine_entry
 from curador.errors import CuradorError, InvalidParameter
 from curador.ledger.contract import Registration
-from curador.ledger.stores.reopened_file import give
 from curador.query.ask.builder import TableQuery
 from curador.query.plan.plan import Plan
 from curador.query.tables.sources import Source
 from curador.query.tables.table import Table
-from curador.show.files import write_atomically
+from curador.show.files import give, write_atomically
 
 if TYPE_CHECKING:
     from curador.curator.curator import Curator
@@ -126,7 +125,6 @@ class StoredCopies:
         if gone or new:
             kept = [_to_json(copy) for copy in (*copies, *new) if copy not in gone]
             write_atomically(self._list, (json.dumps(kept, indent=1) + "\n").encode(), 0o600)
-            give(self._list, self._list.parent)
         for copy in gone:
             if copy.in_file:
                 _delete(self._study.parent / copy.prepared.place)

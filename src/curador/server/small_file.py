@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import mkstemp
 
 from curador.errors import InvalidParameter
-from curador.ledger.stores.reopened_file import give
+from curador.show.files import give
 
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 

@@ -5,9 +5,21 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from curador.errors import InvalidParameter
+
+
+def give(made: int | Path, folder: Path) -> None:
+    """Let what root makes belong to the folder's owner, who would else not open it any more.
+
+    A root that may not give away, as in some containers, keeps it.
+    """
+    if os.geteuid() == 0:
+        owner = folder.stat()
+        with suppress(PermissionError):
+            os.chown(made, owner.st_uid, owner.st_gid)
 
 
 def write_atomically(path: Path, content: bytes, mode: int = 0o644) -> Path:
@@ -22,6 +34,7 @@ def write_atomically(path: Path, content: bytes, mode: int = 0o644) -> Path:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
         os.chmod(temporary, mode)
+        give(Path(temporary), path.parent)
         os.replace(temporary, path)
     except BaseException:
         os.unlink(temporary)

@@ -8,9 +8,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from curador.errors import LedgerBroken, LedgerFailed
-from curador.ledger.stores.reopened_file import give
 from curador.ledger.stores.rows import UNSURE
 from curador.noise.entropy import SYSTEM
+from curador.show.files import give
 
 KEY_BITS = 256
 

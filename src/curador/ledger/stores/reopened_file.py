@@ -6,11 +6,11 @@ import os
 import time
 import weakref
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from curador.forks import after_fork
+from curador.show.files import give
 
 PATIENCE = 60
 """Seconds to wait for another's lock: a process that is stopped, or frozen with its container, keeps what it holds."""
@@ -37,17 +37,6 @@ def patiently(attempt: Callable[[], object], seconds: float | None = None) -> No
             return
         time.sleep(pause)
         pause = min(2 * pause, _LONGEST_PAUSE)
-
-
-def give(made: int | Path, folder: Path) -> None:
-    """Let what root makes belong to the folder's owner, who would else not open it any more.
-
-    A root that may not give away, as in some containers, keeps it.
-    """
-    if os.geteuid() == 0:
-        owner = folder.stat()
-        with suppress(PermissionError):
-            os.chown(made, owner.st_uid, owner.st_gid)
 
 
 class ReopenedFile:

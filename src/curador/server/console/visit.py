@@ -47,7 +47,7 @@ OF_SQL = {
 _NONE: Mapping[str, str] = MappingProxyType({})
 
 
-class Page(HTMLResponse):
+class WrittenPage(HTMLResponse):
     """A page that is written in a thread when it is sent: a long one keeps no other request waiting."""
 
     def __init__(self, serving: Service, write: Callable[[], str], status: int, headers: Mapping[str, str]) -> None:
@@ -137,7 +137,7 @@ class Visit:
                 rendered(template, whole), status, whole_headers
             )  # a refusal is short, and waits for no thread
             if status >= 400
-            else Page(self.serving, lambda: rendered(template, whole), status, whole_headers)
+            else WrittenPage(self.serving, lambda: rendered(template, whole), status, whole_headers)
         )
         if self.fresh:
             put(found, self.request, VISIT, self.cookie)
