@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import os
+import sqlite3
+from contextlib import closing
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
+from curador.accounting.events import PureLoss
+from curador.errors import LedgerBroken
 from curador.ledger.opening import open_ledger
 from curador.privacy import PureDP
 
@@ -31,3 +36,20 @@ def test_a_new_file_is_its_owners_alone(tmp_path: Path, linked: bool) -> None:
     again = open_ledger(path)
     assert again.balance("people").spent == PureDP(0)
     again.close()
+
+
+def test_a_file_that_was_replaced_is_opened_again_while_an_old_object_lives(tmp_path: Path) -> None:
+    path = tmp_path / "x.db"
+    old = open_ledger(path)
+    old.open("people", PureDP(1))
+    for ending in ("", "-wal", "-shm"):
+        Path(f"{path}{ending}").rename(tmp_path / f"moved{ending}")
+    with closing(sqlite3.connect(tmp_path / "moved")) as copied, closing(sqlite3.connect(path)) as made:
+        copied.backup(made)
+    again = open_ledger(path)
+    again.reserve("people", PureLoss(Fraction(1, 10)))
+    with pytest.raises(LedgerBroken) as refused:
+        old.reserve("people", PureLoss(Fraction(1, 10)))
+    assert refused.value.code == "ledger-replaced"
+    for one in (old, again):
+        one.close()

@@ -79,14 +79,14 @@ class _Connection(sqlite3.Connection):
         super().close()
 
 
-_OPEN: dict[str, WeakSet[_Connection]] = {}
-"""The connections of this process, by the name of the index: while one is open, SQLite gives its index to others."""
+_OPEN: dict[tuple[int, int] | None, WeakSet[_Connection]] = {}
+"""The connections of this process, by the file as the system numbers it: SQLite gives the index of one to the next."""
 
 
-def _index_in_use(name: str) -> tuple[int, int] | None:
+def _index_in_use(file: tuple[int, int] | None) -> tuple[int, int] | None:
     while True:
         with suppress(RuntimeError):  # another thread has added one
-            return next((one.index for one in tuple(_OPEN.get(name, ())) if one.index is not None), None)
+            return next((one.index for one in tuple(_OPEN.get(file, ())) if one.index is not None), None)
 
 
 Stamp = tuple[int, int, int]
@@ -290,8 +290,8 @@ class SqliteStore(SqlStore):
             except BaseException:  # of a damaged file: not open until it is collected
                 made.close()
                 raise
-            made.index = _index_in_use(self._index_name) or self._present_index()
-            _OPEN.setdefault(self._index_name, WeakSet()).add(made)
+            made.index = _index_in_use(self._file) or self._present_index()
+            _OPEN.setdefault(self._file, WeakSet()).add(made)
             self._connections[use], self._stamps[use] = made, stamp
             if old is not None:
                 old.close()  # now: if it were the last one for a moment, SQLite would write its log into this file
