@@ -14,6 +14,7 @@ from curador import ApproxDP, CuradorError, Curator, InvalidParameter, Table
 from curador.learn import PCA, AdditiveClassifier, GaussianNB, KMeans, LinearRegression, LinearSVC, LogisticRegression
 from curador.learn.rows.declared import columns_of, design_of, encoding_for, labels_of
 from curador.learn.saved import from_json, to_json
+from curador.numbers import rational
 
 COLUMNS: dict[str, Any] = {
     "id": {"type": "integer", "bounds": [0, 1000]},
@@ -244,3 +245,22 @@ def test_descent_by_samples_has_noise_for_all_its_columns() -> None:
     found = curator.fit(model, "people", features=["id"], label="rich")
     assert found.weights_.shape == (1, 1501)
     assert len(curator.history()) == 1
+
+
+@pytest.mark.parametrize("kind", [LogisticRegression, LinearSVC, AdditiveClassifier])
+def test_samples_of_no_row_are_refused_before_the_charge(kind: Any) -> None:
+    """It was sold for a delta, and then always divided by zero."""
+    curator = held()
+    for rate in (0, "0", "-0.1", "1.1"):
+        model = kind(delta=1e-8, solver="sgd", rows=300, steps=2, noise_multiplier=1, sample_rate=rate)
+        with pytest.raises(InvalidParameter, match="sample_rate"):
+            curator.fit(model, "people", features=["age"], label="rich")
+    assert not curator.history()
+
+
+def test_the_delta_of_a_given_noise_is_rounded_up() -> None:
+    for delta in ("1.23456789012345671e-5", "1e-5"):  # the nearest double of the first stands for less
+        model = LogisticRegression(delta=delta, solver="sgd", rows=300, steps=2, noise_multiplier=5)
+        stated = held().training(model, "people", features=["age"], label="rich").guarantee
+        assert isinstance(stated, ApproxDP)
+        assert rational(stated.delta) >= rational(delta)
