@@ -300,3 +300,18 @@ def test_a_plan_of_many_rows_per_unit_judges_few_amounts_of_noise(monkeypatch: p
     with pytest.raises(NotPromised):
         plan("0.6")
     assert len(judged) < 12
+
+
+def test_settings_of_another_shape_are_refused_in_words() -> None:
+    curator = held()
+    paid: dict[str, Any] = {"epsilon": 1, "delta": 1e-5}
+    kinds: dict[Any, str | None] = {LogisticRegression: "rich", GaussianNB: "rich", LinearRegression: "hours"}
+    odd: list[Any] = ["7.9", ["a"], {"age": 7}, 3]
+    for kind, label in {**kinds, KMeans: None, PCA: None}.items():
+        for keys in odd:
+            with pytest.raises(InvalidParameter, match="by the name"):
+                curator.training(kind(**paid, keys=keys), "people", features=["age"], label=label)
+    wanted: list[Any] = [[1], {"age": 1}, float("nan"), float("inf"), 10**400, "1", True]
+    for number in wanted:
+        with pytest.raises(InvalidParameter, match="n_components"):
+            curator.training(PCA(number, **paid), "people", features=["age"])
