@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +13,13 @@ import pyarrow as pa
 import pytest
 
 from curador import ApproxDP, CuradorError, Curator, InvalidParameter, Table
+from curador.accounting import calibration
+from curador.errors import NotPromised
 from curador.learn import PCA, AdditiveClassifier, GaussianNB, KMeans, LinearRegression, LinearSVC, LogisticRegression
+from curador.learn.descent.sampled import PoissonDescent, calibrated
 from curador.learn.rows.declared import columns_of, design_of, encoding_for, labels_of
 from curador.learn.saved import from_json, to_json
+from curador.numbers import rational
 
 COLUMNS: dict[str, Any] = {
     "id": {"type": "integer", "bounds": [0, 1000]},
@@ -244,3 +250,68 @@ def test_descent_by_samples_has_noise_for_all_its_columns() -> None:
     found = curator.fit(model, "people", features=["id"], label="rich")
     assert found.weights_.shape == (1, 1501)
     assert len(curator.history()) == 1
+
+
+@pytest.mark.parametrize("kind", [LogisticRegression, LinearSVC, AdditiveClassifier])
+def test_samples_of_no_row_are_refused_before_the_charge(kind: Any) -> None:
+    """It was sold for a delta, and then always divided by zero."""
+    curator = held()
+    for rate in (0, "0", "-0.1", "1.1"):
+        model = kind(delta=1e-8, solver="sgd", rows=300, steps=2, noise_multiplier=1, sample_rate=rate)
+        with pytest.raises(InvalidParameter, match="sample_rate"):
+            curator.fit(model, "people", features=["age"], label="rich")
+    assert not curator.history()
+
+
+def test_the_delta_of_a_given_noise_is_rounded_up() -> None:
+    for delta in ("1.00000000000000000001e-5", "1e-5"):  # the nearest double of the first stands for less
+        model = LogisticRegression(delta=delta, solver="sgd", rows=300, steps=2, noise_multiplier=5)
+        stated = held().training(model, "people", features=["age"], label="rich").guarantee
+        assert isinstance(stated, ApproxDP)
+        assert rational(stated.delta) >= rational(delta)
+
+
+def test_a_plan_of_many_rows_per_unit_judges_few_amounts_of_noise(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A free explanation judged two hundred, half a minute for a unit of 64 rows; and each again when asked again."""
+    judged: list[Any] = []
+    kept = calibration.keeps
+
+    def counted(event: Any, target: Any) -> bool:
+        judged.append(event)
+        return kept(event, target)
+
+    monkeypatch.setattr(calibration, "keeps", counted)
+
+    def plan(epsilon: str) -> PoissonDescent:
+        shape: dict[str, Any] = {"rows": 300, "steps": 50, "clip": Fraction(1), "learning_rate": Fraction(4)}
+        return calibrated(None, (epsilon, "1e-6", None), sample_rate=Fraction(1, 10), copies=2, **shape)[0]
+
+    found = plan("0.7")
+    number = len(judged)
+    assert number < 35
+    assert kept(found.all_steps, ApproxDP(0.7, 1e-6))
+    assert not kept(
+        replace(found, noise_multiplier=found.noise_multiplier * Fraction(9999, 10000)).all_steps, ApproxDP(0.7, 1e-6)
+    )
+    assert plan("0.7") == found
+    assert len(judged) == number
+    judged.clear()
+    monkeypatch.setattr(calibration, "keeps", lambda event, target: judged.append(event))
+    with pytest.raises(NotPromised):
+        plan("0.6")
+    assert len(judged) < 12
+
+
+def test_settings_of_another_shape_are_refused_in_words() -> None:
+    curator = held()
+    paid: dict[str, Any] = {"epsilon": 1, "delta": 1e-5}
+    kinds: dict[Any, str | None] = {LogisticRegression: "rich", GaussianNB: "rich", LinearRegression: "hours"}
+    odd: list[Any] = ["7.9", ["a"], {"age": 7}, 3]
+    for kind, label in {**kinds, KMeans: None, PCA: None}.items():
+        for keys in odd:
+            with pytest.raises(InvalidParameter, match="by the name"):
+                curator.training(kind(**paid, keys=keys), "people", features=["age"], label=label)
+    wanted: list[Any] = [[1], {"age": 1}, float("nan"), float("inf"), 10**400, "1", True]
+    for number in wanted:
+        with pytest.raises(InvalidParameter, match="n_components"):
+            curator.training(PCA(number, **paid), "people", features=["age"])

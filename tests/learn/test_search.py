@@ -116,6 +116,8 @@ def test_units_of_several_rows_pay_for_all_of_them(monkeypatch: pytest.MonkeyPat
         ([LogisticRegression(curator=object())], {}, "a curator"),  # type: ignore[arg-type]
         ([LogisticRegression(solver="sgd", rows=4000)], {}, "epsilon and delta"),
         ([LogisticRegression()], {"delta": None}, "Gaussian"),
+        ([LogisticRegression()], {"epsilon": None, "delta": None, "rho": 100}, "has no rho"),
+        ([LogisticRegression()], {"epsilon": None, "rho": 100}, "has no rho"),
         ([LogisticRegression()], {"runs": 1}, "runs"),
         ([LogisticRegression()], {"runs": 10**6}, "tries"),
         ([LogisticRegression(), LogisticRegression(keys={"age": [1, 2]})], {}, "differ"),

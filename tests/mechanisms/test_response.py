@@ -121,3 +121,9 @@ def test_refusals() -> None:
         coin.estimate([])
     with pytest.raises(InvalidParameter):
         cu.RandomizedResponse(truth=0.5).estimate([0, 1])
+
+
+@pytest.mark.parametrize("categories", [10**7 + 1, 2**62, 10**30])
+def test_more_categories_than_memory_holds_are_not_estimated(categories: int) -> None:
+    with pytest.raises(InvalidParameter, match="categories to estimate"):
+        cu.RandomizedResponse(1, categories=categories).estimate([0, 1, 1])

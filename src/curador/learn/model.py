@@ -13,7 +13,7 @@ from curador.curator.curator import Curator
 from curador.curator.purchase import Bought
 from curador.curator.purchases.training import HeldTraining, Learner, RecordColumn, Records, TrainingRun, budget_of
 from curador.errors import InvalidParameter
-from curador.learn.rows.declared import Bounds, Keys, columns_of, design_of, encoding_for
+from curador.learn.rows.declared import Bounds, Keys, columns_of, declared_keys, design_of, encoding_for
 from curador.learn.rows.design import Design
 from curador.learn.rows.encoding import Encoding
 from curador.learn.rows.records import RecordReader, encoding_of
@@ -64,7 +64,7 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc]
 
     def keyed(self, names: Sequence[str], label: str | None) -> Mapping[str, Sequence[Any]]:
         """Which columns of a table are read as keys whatever their type."""
-        return {name: tuple(values) for name, values in (self.keys or {}).items() if name in names}
+        return {name: values for name, values in declared_keys(self.keys).items() if name in names}
 
     def learner(self, records: Records, label: str | None) -> Learner:
         """What will be done with records of a table."""

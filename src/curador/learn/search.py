@@ -33,7 +33,7 @@ from curador.mechanisms.gaussian import Gaussian
 from curador.mechanisms.laplace import IntegerLaplace
 from curador.noise import SYSTEM, Entropy
 from curador.noise.coins import bernoulli, uniform_below
-from curador.numbers import Number, rational, sqrt_up, whole
+from curador.numbers import Number, sqrt_up, whole
 from curador.privacy import ZCDP, ApproxDP, Guarantee, Neighbors, PureDP
 
 SHARE = Fraction(1, 10)
@@ -84,8 +84,6 @@ def rho_of_try(guarantee: Guarantee, runs: int, moved: int, neighbors: Neighbors
 
 def _above(guarantee: Guarantee) -> Fraction:
     """About the rho that a guarantee allows without any selection: where to look from."""
-    if isinstance(guarantee, ZCDP):
-        return rational(guarantee.rho)
     assert isinstance(guarantee, ApproxDP)
     far = -math.log(guarantee.delta)
     return Fraction((math.sqrt(far + guarantee.epsilon) - math.sqrt(far)) ** 2).limit_denominator(1 << 40)
@@ -169,13 +167,14 @@ class PrivateSearch:
 
     ``candidates`` are classifiers of :mod:`curador.learn` without a guarantee of their own; ``runs`` is how many tries
     there are in the mean, each of a candidate drawn at random: about twice as many as candidates is a good number.  The
-    guarantee is ``epsilon`` with ``delta``, or ``rho``.  Fit it with ``curator.fit``: then ``best_model_`` is the
+    guarantee is ``epsilon`` with ``delta``.  Fit it with ``curator.fit``: then ``best_model_`` is the
     model, ``best_candidate_`` its place among the candidates, and ``best_score_`` its noised score on the same rows,
     which is mostly too good, being the best of several; its interval holds all the same.
 
     Guarantee: what is said in ``privacy_``, for the model, its place and its score together (docs/proofs/learn.md, 6).
     Assumes: how long it takes is not seen: it depends on the number of tries.
-    Fails: DP-SGD has no rho, and is no candidate.
+    Fails: DP-SGD has no rho, and is no candidate.  The search has none either: the divergences of a best of several do
+        not go to 0 with the order, as those of a rho do.  So ``rho`` is refused, and a ledger in rho pays for none.
 
     >>> from curador.learn import LinearSVC, LogisticRegression
     >>> PrivateSearch([LogisticRegression(clip=1), LinearSVC()], epsilon=1, delta=1e-5, runs=4).runs
@@ -193,6 +192,8 @@ class PrivateSearch:
     ) -> None:
         self.candidates, self.runs = tuple(candidates), whole(runs, "runs", 2)
         self.guarantee = budget_of(epsilon, delta, rho)
+        if isinstance(self.guarantee, ZCDP):
+            raise InvalidParameter("The best of several tries has no rho.", fix="Give epsilon and delta.")
         if not self.candidates or not all(isinstance(one, PrivateClassifier) for one in self.candidates):
             raise InvalidParameter("Candidates are classifiers of curador.learn.", fix="Give one at least.")
         if any(x is not None for one in self.candidates for x in (one.epsilon, one.delta, one.rho)):
@@ -216,7 +217,7 @@ class PrivateSearch:
         if isinstance(self.guarantee, PureDP) or (isinstance(self.guarantee, ApproxDP) and not self.guarantee.delta):
             raise InvalidParameter(
                 "Its tries have Gaussian noise, which an epsilon alone does not pay for.",
-                fix="Give epsilon and delta, or rho.",
+                fix="Give epsilon and delta.",
                 code="needs-delta",
             )
         neighbors = records.rows.table.neighbors

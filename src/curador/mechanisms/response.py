@@ -20,6 +20,9 @@ from curador.privacy import Neighbors
 
 PRECISION = 64
 
+MOST_ESTIMATED = 10**7
+"""The frequencies of so many categories are estimated at once: each takes memory, also where nobody reported it."""
+
 
 @dataclass(frozen=True, init=False)
 class RandomizedResponse(Mechanism):
@@ -111,6 +114,11 @@ class RandomizedResponse(Mechanism):
         if self.truth == self.other or not found.size:
             raise InvalidParameter(
                 "These reports say nothing about the answers.", fix="Collect reports, with truth unlike 1/categories."
+            )
+        if self.categories > MOST_ESTIMATED:
+            raise InvalidParameter(
+                f"There are more than {MOST_ESTIMATED:,} categories to estimate.",
+                fix="Use a protocol of curador.local.",
             )
         seen = np.bincount(found.reshape(-1), minlength=self.categories) / found.size
         lift = float(self.truth - self.other)

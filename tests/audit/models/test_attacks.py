@@ -100,6 +100,28 @@ def test_a_tree_remembers_an_attribute_and_a_private_model_does_not() -> None:
     assert low < 0 < high
 
 
+def nothing(model: Any, X: Any, y: Any) -> Any:
+    return np.zeros(len(X))
+
+
+def test_whoever_says_how_common_a_value_is_is_not_guessed() -> None:
+    others = np.array([[0.0], [1.0]] * 50)  # those that tell have a 0, the rest a 1
+    found = attack_attribute(None, (np.zeros((10, 1)), None), (others, None), 0, [0.0, 1.0], score=nothing)
+    assert (found.members, found.others, found.rows) == (1, 0, (10, 50))
+    for members, some in ((0, 2), (1, 1)):
+        with pytest.raises(InvalidParameter):
+            attack_attribute(None, (np.zeros((members, 1)), None), (np.zeros((some, 1)), None), 0, [0, 1])
+
+
+def test_the_interval_holds_the_advantage_of_a_model_that_says_nothing() -> None:
+    rng, missed = np.random.default_rng(5), 0
+    for _ in range(100):
+        members, others = (rng.integers(0, 100, (n, 1)) for n in (2000, 100))
+        found = attack_attribute(None, (members, None), (others, None), 0, range(100), score=nothing, confidence=0.9)
+        missed += not found.interval[0] <= 0 <= found.interval[1]
+    assert missed <= 10
+
+
 def test_every_kind_of_model_has_a_score() -> None:
     rows, values = ROWS[:, :3], ROWS[:, 0]
     fitted: list[tuple[Any, Any]] = [

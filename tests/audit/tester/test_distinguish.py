@@ -149,3 +149,15 @@ def test_a_finding_says_what_was_done() -> None:
 def test_sides_that_agree_show_nothing() -> None:
     for same in (np.zeros(500), ["a"] * 500, np.full((500, 3), np.nan), [None] * 500, np.zeros((500, 2), np.uint8)):
         assert compare(same, same, PureDP(1)).floor == 0
+
+
+def test_a_rare_output_of_another_type_on_one_side_is_no_alarm() -> None:
+    rng = np.random.default_rng(1)
+    first, second = ([(int(a), int(b)) for a, b in rng.integers(0, 3, (4000, 2))] for _ in range(2))
+    for odd in ((0.5, 0), (2**63 + 1, 0), None, (1,)):
+        for place in (0, 3999):
+            second[place] = odd  # type: ignore[assignment]
+            assert not compare(first, second, PureDP(1)).violated
+            assert not compare(second, first, PureDP(1)).violated
+    alone = rng.integers(0, 9, (2, 4000)).tolist()
+    assert not compare(np.array(alone[0]), np.array([*alone[1][:-1], None]), PureDP(1)).violated

@@ -67,3 +67,33 @@ def test_too_little_is_refused() -> None:
         both(np.zeros(199), np.zeros(N))
     with pytest.raises(InvalidValue):
         both(3.0, np.zeros(N))
+
+
+def test_the_way_to_read_is_not_chosen_by_the_runs_that_judge() -> None:
+    whole = [(i % 3, i % 5) for i in range(N)]
+    for odd in ((0.5, 0), (float("nan"), 0), (2**63 + 1, 0), (2**70, 0), (1, 2, 3), (), None, "x"):
+        first, second = both(whole, [*whole[:-1], odd])
+        assert (first.symbols[:-1] == second.symbols[:-1]).all()
+        assert (first.numbers[:-1] == second.numbers[:-1]).all()
+        assert first.numbers.shape == second.numbers.shape == (N, 2)
+        assert first.symbols[-1] != second.symbols[-1]
+    reports = [np.array([i % 256, 7], np.uint8) for i in range(N)]
+    first, second = both(reports, [*reports[:-1], None])
+    assert first.bits
+    assert second.bits
+    assert (first.numbers[:-1] == second.numbers[:-1]).all()
+    assert np.isnan(second.numbers[-1]).all()
+
+
+def test_an_output_has_one_symbol_in_every_array() -> None:
+    rows = np.random.default_rng(1).integers(0, 5, (N, 2))
+    for kind in (np.int32, np.uint8, np.uint64, np.float32, np.float64, object):
+        first, second = both(rows, rows.astype(kind))
+        assert (first.symbols == second.symbols).all()
+    numbers = [*range(N)]
+    for odd in (None, "x", 0.5, True, 2**64, 1j, b"x"):
+        first, second = both(np.array([odd, *numbers]), np.array([1, *numbers]))
+        assert (first.symbols[1:] == second.symbols[1:]).all()
+    texts = [b"a\0", b"b"] * N
+    first, second = both(np.array([None, *texts], object), np.array([b"", *texts]))
+    assert (first.symbols[1:] == second.symbols[1:]).all()

@@ -19,7 +19,7 @@ class AttributeRisk:
     """How often a value was guessed: of members, of others, and without a model.
 
     ``advantage`` is members less others: what is due to having been learned from.  What others lose too is what the
-    model says of everybody, and no privacy of a member (imputation).
+    model says of everybody, and no privacy of a member (imputation).  ``rows`` says how many of both were guessed.
     """
 
     members: float
@@ -56,11 +56,13 @@ def attack_attribute(
     """Guess a column of rows by a model: of all ``values`` the one with which the model knows the row best.
 
     ``column`` is a number for arrays, a name for data frames.  The attacker knows all the rest of a row, its label and
-    how common each value is among the others.
+    how common each value is, from every second of the others.  Only the rest of them are guessed: of rows that chose
+    the likeliest value it would be guessed too often, and the advantage come out too small.
 
-    Guarantee: with ``confidence`` the true advantage lies in ``interval``: two exact limits of binomials [CP34], each
-        at half the error.
-    Assumes: members and others are independent draws from one population.
+    Guarantee: with ``confidence`` the true advantage of this model and attacker lies in ``interval``: two exact limits
+        of binomials [CP34], each at half the error.
+    Assumes: others are independent draws from the population, without a part in the model; members are all rows that
+        it learned from, or independent draws of them.
 
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> rng = np.random.default_rng(0)
@@ -71,9 +73,12 @@ def attack_attribute(
     """
     if len(values) < 2:
         raise InvalidParameter("There is nothing to guess among.", fix="Give two values or more.")
-    truth = np.asarray(_column(others[0], column))
+    if not len(members[0]) or len(others[0]) < 2:
+        raise InvalidParameter("There is nobody to guess of.", fix="Give a member, and two others or more.")
+    truth = np.asarray(_column(_some(others[0], slice(0, None, 2)), column))
+    judged = _some(others[0], slice(1, None, 2)), _some(others[1], slice(1, None, 2))
     common = np.array([np.mean(truth == v) for v in values]) + 1 / (len(truth) + len(values))
-    right = [_right(model, *rows, column, values, np.log(common), score) for rows in (members, others)]
+    right = [_right(model, *rows, column, values, np.log(common), score) for rows in (members, judged)]
     sizes = len(right[0]), len(right[1])
     lows, highs = zip(*(_limits(int(r.sum()), len(r), confidence) for r in right), strict=True)
     baseline = float(np.mean(np.asarray(_column(members[0], column)) == values[int(np.argmax(common))]))
@@ -89,6 +94,12 @@ def _right(
     chances = -np.logaddexp(0.0, -tried) + common
     best = np.array(values, dtype=object)[chances.argmax(axis=1)]
     return np.asarray(best == np.asarray(_column(X, column), dtype=object), bool)
+
+
+def _some(rows: Any, where: slice) -> Any:
+    if rows is None:  # a model without labels
+        return None
+    return rows.iloc[where] if hasattr(rows, "iloc") else np.asarray(rows)[where]
 
 
 def _column(X: Any, column: Any) -> Any:

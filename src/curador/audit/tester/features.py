@@ -48,7 +48,7 @@ def features(first: Outputs, second: Outputs) -> list[Feature]:
     for i in chosen:
         name = "the output" if width == 1 else f"bit {i}" if first.bits else f"number {i + 1}"
         found.append(Feature(name, _column(i)))
-        if first.real and _fractional(first.numbers[:, i]):
+        if not first.bits and _fractional(first.numbers[:, i]):
             found.append(Feature(f"the finest bit of {name}", _finest(i)))
             found.append(Feature(f"the fraction of {name}", _fraction(i)))
     if width > 1:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ from curador.mechanisms.gaussian import Gaussian
 from curador.noise import SYSTEM, Entropy
 from curador.noise.coins import bernoulli_array
 from curador.noise.real import COORDINATES as COORDINATES
-from curador.numbers import Number, positive, rational
+from curador.numbers import Number, positive, rational, up
 from curador.privacy import ApproxDP, Guarantee, Neighbors
 
 
@@ -124,20 +125,25 @@ def calibrated(
                 "A noise_multiplier says what DP-SGD costs.", fix="Leave epsilon out, or noise_multiplier."
             )
         made = PoissonDescent(positive(noise_multiplier, "noise_multiplier"), **settings)
-        cost = epsilon_of(made.all_steps, rational(delta, "delta")).upper
-        return made, ApproxDP(cost, float(rational(delta)))
+        exact = rational(delta, "delta")
+        return made, ApproxDP(epsilon_of(made.all_steps, exact).upper, up(exact))  # never below what epsilon is for
     target = budget_of(epsilon, delta)
     assert isinstance(target, ApproxDP)
     unit = PoissonDescent(Fraction(1), **settings)
-    moved = unit.noise.sensitivity
+    return replace(unit, noise_multiplier=_least_noise(unit, target)), target
+
+
+@lru_cache(maxsize=256)
+def _least_noise(unit: PoissonDescent, target: ApproxDP) -> Fraction:
+    """The least noise for a budget, kept: it takes seconds for a unit of many rows, and explanations are free."""
     found = calibrate(
         Gaussian,
         target,
         count=unit.steps,
         rate=unit.sample_rate,
         group=unit.copies,
-        sensitivity=moved,
+        sensitivity=unit.noise.sensitivity,
         coordinates=unit.coordinates,
         neighbors=unit.neighbors,
     )
-    return replace(unit, noise_multiplier=found.sigma / sum_units(unit.clip)), target
+    return found.sigma / sum_units(unit.clip)

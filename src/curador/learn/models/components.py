@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass
@@ -169,10 +170,14 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateModel):  # t
         refusal = InvalidParameter(
             f"n_components is a number up to {len(size)}, or a share of the variance below 1, got {wanted!r}.",
             fix="Choose one, or leave it out for all.",
+            code="settings-refused",
         )
-        if isinstance(wanted, bool | str):
+        try:
+            number = math.nan if isinstance(wanted, bool | str) else float(wanted)
+        except (TypeError, ValueError, OverflowError):  # no number, or one beyond doubles
+            number = math.nan
+        if not math.isfinite(number):
             raise refusal
-        number = float(wanted)
         if 0 < number < 1:
             reached = np.cumsum(size) / max(float(size.sum()), np.finfo(float).tiny)
             return min(int(np.searchsorted(reached, number)) + 1, len(size))

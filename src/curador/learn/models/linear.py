@@ -216,6 +216,7 @@ class LinearClassifier(PrivateClassifier):
         settings = {"sample_rate": Fraction(1, 32), "steps": 500, "clip": Fraction(1), "learning_rate": Fraction(4)}
         settings |= chosen
         if self.sample_rate is not None:
+            positive(self.sample_rate, "sample_rate")  # a sum is divided by it, after the charge
             settings["sample_rate"] = probability(self.sample_rate, "sample_rate")
         return calibrated(
             self.noise_multiplier,

@@ -54,13 +54,26 @@ def columns_of(X: Any) -> tuple[tuple[str, ...], bool]:
     return tuple(f"x{i}" for i in range(shape[1])), False
 
 
+def declared_keys(keys: Any) -> dict[str, tuple[object, ...]]:
+    """The keys that were declared, by column; refused where they are something else than lists by name."""
+    if keys is None:
+        return {}
+    if not isinstance(keys, Mapping) or not all(isinstance(values, Iterable) for values in keys.values()):
+        raise InvalidParameter(
+            "Keys are declared by the name of their column, a list for each.",
+            fix='Give keys={"sex": ["F", "M"]}, or leave them out.',
+            code="settings-refused",
+        )
+    return {name: tuple(values) for name, values in keys.items()}
+
+
 def encoding_for(names: Sequence[str], bounds: Bounds | None, keys: Keys | None) -> Encoding:
     """The features of an array's columns, from what was declared about them.
 
     >>> encoding_for(["age", "sex"], {"age": (0, 100)}, {"sex": ["F", "M"]}).columns
     ('age', 'sex=F', 'sex=M', '1')
     """
-    keyed = dict(keys or {})
+    keyed = declared_keys(keys)
     numbers = [name for name in names if name not in keyed]
     if unknown := sorted(set(keyed) - set(names)):
         raise InvalidParameter(f"There are keys of {unknown[0]!r}, which is no column of X.", fix="Name the columns.")
@@ -68,7 +81,7 @@ def encoding_for(names: Sequence[str], bounds: Bounds | None, keys: Keys | None)
     features: list[NumberFeature | KeyFeature] = []
     for name in names:
         if name in keyed:
-            features.append(KeyFeature(name, tuple(keyed[name])))
+            features.append(KeyFeature(name, keyed[name]))
         else:
             low, high = pairs[name]
             features.append(NumberFeature(name, float(low), float(high)))
