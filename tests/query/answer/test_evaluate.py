@@ -107,3 +107,13 @@ def test_rounding_is_nearest_and_half_goes_away_from_zero(x: float, digits: int)
 
 def test_nan_is_null() -> None:
     assert evaluated(parse_expression("n + 1"), {"n": [math.nan, 1.0]}, 2) == [None, 2.0]
+
+
+@pytest.mark.parametrize("way", ["n * {}", "SUM(n * {}) OVER ()", "(n * {}) // 3", "ROUND(n * {}, -2)", "n - {}"])
+def test_whole_numbers_beyond_all_doubles_are_null(way: str) -> None:
+    """Nobody can draw them, and Python writes none of more than 4,300 digits: a release of them was never read."""
+    for times in (17, 40):
+        found = evaluated(read(way.format(" * ".join(["4000000000000000000"] * times))), {**COLUMNS, "n": [2] * 7}, 7)
+        assert found == [None] * 7
+    found = evaluated(read(way.format(" * ".join(["4000000000000000000"] * 15))), {**COLUMNS, "n": [2] * 7}, 7)
+    assert all(type(x) is int for x in found)

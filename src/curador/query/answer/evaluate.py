@@ -51,6 +51,7 @@ def _total(rule: Callable[..., Any]) -> Callable[..., Any]:
             return None
         try:
             found = rule(*numbers)
+            float(found)  # a whole number beyond all doubles, which nobody could draw, and at last not write
         except (ZeroDivisionError, OverflowError, ValueError):
             return None
         return None if isinstance(found, float) and not math.isfinite(found) else found

@@ -44,7 +44,7 @@ class Applied(Expr, tag="applied"):
     def __post_init__(self) -> None:
         if self.function not in FUNCTIONS:
             raise QuestionRefused(
-                f"No function is called {self.function!r}.",
+                f"No function is called {self.function!r:.40}.",
                 fix=f"Use one of {', '.join(FUNCTIONS)}.",
                 code="no-such-function",
                 facts={"word": str(self.function)[:40].upper()},
