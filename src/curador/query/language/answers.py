@@ -83,10 +83,10 @@ class OverGroups(Expr, tag="over"):
         places = self.function in RANKINGS
         if self.function not in WINDOWS or len(self.operands) != int(self.function in WINDOWS[:4]):
             raise QuestionRefused(
-                f"{self.function.upper()} OVER is not known.",
+                f"{self.function[:40].upper()} OVER is not known.",
                 fix=_WINDOW,
                 code="answer-window",
-                facts={"word": self.function.upper()},
+                facts={"word": self.function[:40].upper()},
             )
         if places != bool(self.order) or len(self.order) != len(self.descending):
             what = "needs ORDER BY" if places else "adds up all groups, and takes no ORDER BY"
