@@ -52,7 +52,7 @@ def rational(x: object, name: str = "number") -> Fraction:
     except (ValueError, OverflowError, ZeroDivisionError):
         pass
     raise InvalidParameter(
-        f"{name} must be a finite number, got {x!r}.",
+        f"{name} must be a finite number, got {x!r:.100}.",
         fix=f"Pass {name} as an int, float or Fraction.",
         code="not-a-number",
         facts={"name": name, "given": str(x)[:40]},

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import curador.accounting as acc
-from curador.accounting import events, optimal, theorems
+from curador.accounting import account, events, optimal, theorems
 from curador.accounting.events import Event, event_from_json, made
 from curador.accounting.pld import extremes
 from curador.accounting.pld.extremes import in_both_orders
@@ -272,3 +272,22 @@ def test_mutated_json_is_an_event_or_refused_as_ours() -> None:
         assert event_from_json(json.loads(json.dumps(event.to_json()))) == event
         read += 1
     assert read > 400
+
+
+def test_noises_of_many_kinds_are_not_tried_by_curves_in_decimals(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a bracket came out wide: fifty kinds take three seconds, and a free explanation may have thousands."""
+
+    def event(kinds: int) -> Event:
+        noises = [(ev.DiscreteLaplaceNoise(2560 + Fraction(i, 7), 256), 1) for i in range(kinds)]
+        return events.Composed.of((ev.ExponentialChoice(1), 1), (ev.ExponentialChoice("1/2"), 1), *noises)
+
+    tried = []
+
+    def curve(*given: object) -> Any:
+        tried.append(given)
+        raise InvalidParameter("", fix="")
+
+    monkeypatch.setitem(account.METHODS, "renyi", curve)
+    many, few = (acc.epsilon(event(account.MANY_EXACT + more), "1e-12") for more in (1, 0))
+    assert len(tried) == 1
+    assert few.lower <= few.upper <= many.upper

@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING
 from curador.accounting import convert, meaning
 from curador.accounting.bracket import Bracket
 from curador.accounting.composition import advanced_counted
-from curador.accounting.events import NOTHING, Composed, Event, FixedSizeSampled, PoissonSampled
+from curador.accounting.events import (
+    NOTHING,
+    Composed,
+    DiscreteLaplaceNoise,
+    Event,
+    FixedSizeSampled,
+    PoissonSampled,
+)
 from curador.accounting.precise import nearest
 from curador.accounting.rules.profiles import delta as single_delta
 from curador.accounting.rules.profiles import pure_epsilon
@@ -33,6 +40,9 @@ MOST_POINTS = 1000
 
 MANY_SAMPLES = 32
 """More different samples than this are not tried by their Rényi curves where a bracket came out wide."""
+
+MANY_EXACT = 50
+"""Nor are more different noises of which each order is worked out in decimals: some hundredths of a second for each."""
 
 INTEGER_ORDERS = tuple(range(2, 257))
 """The orders of the moments accountant: the paper's 1 … 32 and more, one higher as Rényi orders."""
@@ -72,7 +82,7 @@ def _pld(event: Event, delta: Number, tolerance: float) -> Bracket:
         found = pld.epsilon(event, delta, tolerance)
     except NotPromised:  # no pair of laws is known to dominate it
         return unpaired_epsilon(event, delta, tolerance)
-    if found.upper - found.lower <= 10 * tolerance * max(1.0, found.lower) or _samples(event) > MANY_SAMPLES:
+    if found.upper - found.lower <= 10 * tolerance * max(1.0, found.lower) or _is_long(event):
         return found
     # The bounds are about different pairs: of choices by score, say, no one pair is the worst.  Both theorems hold.
     try:
@@ -82,10 +92,12 @@ def _pld(event: Event, delta: Number, tolerance: float) -> Bracket:
     return Bracket(min(found.lower, other), min(found.upper, other))
 
 
-def _samples(event: Event) -> int:
-    """How many different samples are drawn: each would need a curve of its own."""
-    parts = (part for part, _ in Composed.of((event, 1)).parts)
-    return sum(isinstance(part, PoissonSampled | FixedSizeSampled) or part.grouped for part in parts)
+def _is_long(event: Event) -> bool:
+    """Whether many different samples or noises are drawn: each would need a curve of its own."""
+    parts = [part for part, _ in Composed.of((event, 1)).parts]
+    samples = sum(isinstance(part, PoissonSampled | FixedSizeSampled) or part.grouped for part in parts)
+    exact = sum(isinstance(part, DiscreteLaplaceNoise) and part.sensitivity > 2 for part in parts)
+    return samples > MANY_SAMPLES or exact > MANY_EXACT
 
 
 def _renyi(orders: Iterable[float]) -> Callable[[Event, Number, float], Bracket]:

@@ -37,6 +37,9 @@ WORK = 1 << 30
 A_DRAW = 40
 """Products that take as long as drawing a number."""
 
+A_VALUE = 32
+"""Products that take as long as making up a value of a row, and looking at it to see what was reached."""
+
 
 def tried_on(rows: int, each: float, steps: int = 1, columns: int = 1, a_step: float = 0) -> int:
     """How many rows to make up where each takes so many products; none where that would be too few, or too long.
@@ -46,9 +49,9 @@ def tried_on(rows: int, each: float, steps: int = 1, columns: int = 1, a_step: f
     >>> tried_on(10_000, 100), tried_on(10_000, 10**6), tried_on(10_000, 10**8), tried_on(10_000, 1, steps=10**5)
     (10000, 1073, 0, 0)
     >>> tried_on(10_000, 10**5, steps=10, a_step=10**7), tried_on(10_000, 100, steps=200, a_step=10**7)
-    (9737, 0)
+    (9734, 0)
     """
-    found = min(rows, MOST_ROWS, int((WORK - steps * a_step) // each))
+    found = min(rows, MOST_ROWS, int((WORK - steps * a_step) // (each + A_VALUE * columns)))
     long = steps > MOST_STEPS or columns > MOST_COLUMNS_TRIED
     return 0 if long or found < min(rows, FEWEST_ROWS) else found
 

@@ -84,7 +84,7 @@ def make_app(open_curator: OpenCurator, settings: Settings | None = None, shared
         service.hashing, service.strangers = CapacityLimiter(HASHING), CapacityLimiter(STRANGERS)
         service.rehearsing = CapacityLimiter(1)
         service.collected = {}
-        collect.open_more(service.collected, limits)
+        collect.open_more(service.collected, limits, must=True)
         with TemporaryDirectory(prefix="curador-jobs-") as folder:
             kept = job_records(shared or Path(folder) / "jobs", limits)
             service.jobs = JobRunner(kept, service.clock, JOBS_AT_ONCE)

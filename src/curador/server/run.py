@@ -45,6 +45,7 @@ def served_app() -> FastAPI:
     log = os.environ.get(LOG)
     settings = Settings.read(read_study(study).server, study.parent).divided(int(os.environ.get(WORKERS, "1")))
     told = ErrorLog(Path(log)) if log else None
+    HeadsInTime.most = None if settings.behind_tls else settings.connections  # a proxy has the connections of all
     return make_app(lambda ledger: Curator(study, ledger=ledger, on_error=told), settings, job_file(study))
 
 

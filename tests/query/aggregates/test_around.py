@@ -219,8 +219,8 @@ def test_a_law_is_looked_up_few_times_and_fewer_only_widen(
     found = {}
     for looks in (10**6, 4, 0):
         looked.clear()
-        found[looks] = interval(ends, rows, 0, q, noise, 0.95, 66, looks)
-        assert len(looked) <= 2 * looks
+        found[looks] = interval(ends, rows, 0, q, noise, 0.95, 66, module.Looks(looks))
+        assert len(looked) <= looks
     (a, b), (c, d), (e, f) = (found[looks] for looks in (0, 4, 10**6))
     assert a <= c <= e <= f <= d <= b
     assert b - a < 2 * (f - e) + 4

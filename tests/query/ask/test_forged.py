@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Iterator
+from dataclasses import fields
 from random import Random
 from typing import Any
 
@@ -15,6 +16,7 @@ from curador.curator.curator import Curator
 from curador.curator.table import question_from, question_of
 from curador.errors import CuradorError, QuestionRefused
 from curador.privacy import ApproxDP
+from curador.query.language.nodes import SHAPES, TAGS
 from curador.query.tables.table import Table
 
 PEOPLE = Table(
@@ -39,6 +41,8 @@ ASKED = (
     "SELECT BIN(age, 0, 10, 100) AS b, COUNT(*) AS n FROM people GROUP BY BIN(age, 0, 10, 100)",
     "SELECT region, COUNT(*) AS n FROM visits JOIN towns ON visits.town = towns.town GROUP BY region",
     "SELECT COUNT(*) AS n FROM (SELECT pid, COUNT(*) AS k FROM visits GROUP BY pid) v WHERE k > 3",
+    "SELECT sex, ROUND(AVG(age), 1) AS a, RANK() OVER (PARTITION BY sex ORDER BY COUNT(*) DESC, a) AS place, "
+    "SUM(COUNT(*)) OVER () AS s FROM people WHERE sex ILIKE 'f%' AND SUBSTR(sex, 1, 1) = 'F' GROUP BY sex",
 )
 ODD: tuple[Any, ...] = (
     *(None, True, -1, 0, 2**63, 10**30, 0.5, 1e308, "", "sex", "n", "1/0", "1/3", "9" * 50, chr(0), "x" * 3000),
@@ -100,6 +104,7 @@ def test_a_forged_question_is_refused_or_answered(curator: Curator, times: int) 
     assert answered > times // 100
 
 
+SEX = {"is": "name", "column": "sex", "table": None}
 MADE: dict[str, tuple[int, Place, Any]] = {
     "the tree of nothing": (0, ("aggregates", 0, "aggregate", "function"), "tree"),
     "a parameter of a count": (0, ("aggregates", 0, "aggregate", "parameters"), ["5"]),
@@ -113,6 +118,16 @@ MADE: dict[str, tuple[int, Place, Any]] = {
     "an order neither way": (0, ("order_by", 0, "descending"), None),
     "a total without a path": (0, ("totals",), [5]),
     "a tree that is a list": (0, ("tree",), ["sex"]),
+    "a window that is down": (5, ("derived", 1, "expr", "descending", 0), "down"),
+    "a window that is 1": (5, ("derived", 1, "expr", "descending", 1), 1),
+    "a window's order that is a text": (5, ("derived", 1, "expr", "descending"), "du"),
+    "a pattern that is a list": (5, ("where",), {"is": "like", "operand": SEX, "pattern": [], "fold": False}),
+    "a pattern of texts": (5, ("where",), {"is": "like", "operand": SEX, "pattern": ["f", "%"], "fold": False}),
+    "a join that is perhaps outer": (3, ("joins", 0, "outer"), "no"),
+    "a join with the column 7": (3, ("joins", 0, "on", 0, 1), 7),
+    "the table 7 inside": (4, ("source", "per_unit", "table"), 7),
+    "columns that are numbers": (0, ("shown",), [7]),
+    "a set of letters": (0, ("sets",), ["sex"]),
 }
 
 
@@ -122,3 +137,32 @@ def test_what_was_found_by_forging_is_refused(curator: Curator, name: str) -> No
     question = changed(question_of(ASKED[number], TABLES).to_json(), place, value)
     with pytest.raises(QuestionRefused):
         curator.plan(question_from(question), epsilon="0.1", delta="1e-7")
+
+
+def test_no_field_of_a_question_holds_another_type(curator: Curator) -> None:
+    """Every place in turn: an answer that is refused, or stumbles, after its charge is paid for and read by nobody."""
+    question = json.loads(json.dumps(question_of(ASKED[5], TABLES).to_json()))
+    kept, costs = [], set()
+    odd: tuple[Any, ...] = ([], {}, "down", 7, 1.5, True, None)
+    for place in places(question):
+        if isinstance(at(question, place), dict | list):
+            continue
+        for value in odd:
+            try:
+                found = question_from(changed(question, place, value))
+                curator.plan(found, epsilon="0.1", delta="1e-7")
+            except CuradorError as refusal:
+                costs.add(refusal.cost)
+                continue
+            kept.append((place, value, type(value) is type(at(question, place))))
+            made = curator.ask(found, epsilon="0.1", delta="1e-7", fresh=True)
+            json.dumps(made.to_dict(), allow_nan=False)
+            made.to_csv()
+    assert costs == {"nothing was drawn, nothing was spent"}
+    allowed = {"limit", "offset", "table", "value", "kind", "where", "having", "contribution", "tree", "source", "most"}
+    assert [(place, value) for place, value, same in kept if not same and place[-1] not in allowed] == []
+
+
+def test_the_type_of_every_field_of_an_expression_is_checked() -> None:
+    for kind in TAGS.values():
+        assert {str(field.type) for field in fields(kind)} <= set(SHAPES), kind  # type: ignore[arg-type]

@@ -286,7 +286,7 @@ class Release:
     def to_polars(self) -> polars.DataFrame:
         """A Polars DataFrame of the columns of :meth:`flat`; it can hold nothing else."""
         frame: polars.DataFrame = _library("polars").DataFrame(
-            {name: list(cells) for name, cells in self.flat().items()}
+            {name: _held(cells) for name, cells in self.flat().items()}
         )
         return frame
 

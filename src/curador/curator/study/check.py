@@ -20,7 +20,7 @@ from curador.query.tables.columns import Column, Kind, day_of, moment_of
 from curador.query.tables.table import Table, read_column
 from curador.show.explain import keys_text, protects_text
 
-LARGER = ("UBIGINT", "HUGEINT", "UHUGEINT")
+LARGER = ("UBIGINT", "HUGEINT")
 """Types whose integers may be larger than an integer id can be."""
 
 

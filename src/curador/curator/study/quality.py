@@ -91,7 +91,7 @@ class QualityHolder:
             )
         known = _lists(declared)
         others = [name for name in declared.columns if name != declared.unit.id]
-        asked = list(dict.fromkeys(columns)) or [name for name in others if len(known[name] or ()) <= MOST_KEYS]
+        asked = list(dict.fromkeys(columns)) or checkable(declared)
         for name in asked:
             if name not in others:
                 raise InvalidParameter(
@@ -161,6 +161,12 @@ def presented(asked: Quality, bought: Bought, rehearsal: bool, language: str) ->
         remarks=({"code": "quality"}, *first.remarks),
         facts=None,
     )
+
+
+def checkable(table: Table) -> list[str]:
+    """The columns that have a quality: all but the id, and those of very many keys."""
+    known = _lists(table)
+    return [name for name in table.columns if name != table.unit.id and len(known[name] or ()) <= MOST_KEYS]
 
 
 def _lists(table: Table) -> dict[str, tuple[object, ...] | None]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 from curador.query.aggregates.base import Array, Recipe, as_reals
 from curador.query.aggregates.linear import Forms, LinearForm, Ratio, form_error, forms_of, linear, ratio, ratio_ends
 from curador.query.aggregates.measure import Measure
-from curador.query.aggregates.quantiles.ranks import rank_estimates, ranked_columns
+from curador.query.aggregates.quantiles.around import Looks
+from curador.query.aggregates.quantiles.ranks import rank_estimates
 from curador.query.answer.evaluate import Cells, evaluated, function_of, partitions
 from curador.query.answer.fitted import Fitted, Laws
 from curador.query.language import answers as an
@@ -62,6 +63,7 @@ class Noisy:
     columns: Mapping[str, Cells]
     groups: frozenset[str]
     moving: bool
+    looks: Looks = field(default_factory=Looks)
 
     @property
     def rows(self) -> int:
@@ -237,8 +239,8 @@ class _Arithmetic:
             return self._exact(known)
         if recipe.ranks is not None:
             near = self.at.noisy.cells(recipe)
-            values, among = self.at.noisy.ranked[recipe.ranks], ranked_columns(self.at.made.values())
-            every = rank_estimates(recipe, values, 0.0, near, self.confidence, among)
+            values = self.at.noisy.ranked[recipe.ranks]
+            every = rank_estimates(recipe, values, 0.0, near, self.confidence, self.at.looks)
             found = every[recipe.outputs.index(e.column)]
         else:
             found = self.at.noisy.estimate(recipe, self.confidence)

@@ -20,7 +20,8 @@ from typing import Any
 
 from curador.errors import InvalidParameter
 from curador.query.aggregates.base import Estimate, Recipe
-from curador.query.aggregates.quantiles.ranks import rank_estimates, ranked_columns
+from curador.query.aggregates.quantiles.around import Looks
+from curador.query.aggregates.quantiles.ranks import rank_estimates
 from curador.query.answer.derived import Noisy, interval_of
 from curador.query.answer.evaluate import Cells, evaluated, in_order
 from curador.query.answer.fitted import Fitted, fitted
@@ -181,11 +182,12 @@ def estimates(recipes: Sequence[Recipe], steps: Sequence[Step], noisy: Fitted, c
     """
     ranked = {step.ranks: step for step in steps if isinstance(step, Ranked)}
     out: list[Estimate] = []
+    looks = Looks()
     for recipe in recipes:
         if recipe.ranks is not None:
             ranks = ranked[recipe.ranks].error(confidence)
             found, cells = noisy.ranked[recipe.ranks], noisy.cells(recipe)
-            out += rank_estimates(recipe, found, ranks, cells, confidence, ranked_columns(recipes))
+            out += rank_estimates(recipe, found, ranks, cells, confidence, looks)
         else:
             out.append(noisy.estimate(recipe, confidence))
     return out

@@ -19,7 +19,15 @@ from curador.query.aggregates.counts import count
 from curador.query.ask.sets import listed_sets
 from curador.query.language.expressions import Bin, Expr, IsNull, Literal, Name, Not, all_of
 from curador.query.language.rows import Join as Join
-from curador.query.language.rows import PerUnit, RowSet, UnionAll, join_from_json, source_from_json, tables_in
+from curador.query.language.rows import (
+    PerUnit,
+    RowSet,
+    UnionAll,
+    join_from_json,
+    source_from_json,
+    tables_in,
+    text_from_json,
+)
 from curador.query.language.text import shortened
 from curador.query.language.trees import expr_from_json, names, substitute
 from curador.query.tables.columns import WIDEST, Key
@@ -366,23 +374,23 @@ class Question:
         """Read back what :meth:`to_json` wrote."""
         try:
             return cls(
-                table=_text_in(data["table"]),
+                table=text_from_json(data["table"]),
                 aggregates=tuple(Output(o["name"], aggregate_from_json(o["aggregate"])) for o in data["aggregates"]),
                 joins=tuple(map(join_from_json, data["joins"])),
                 where=_expr_in(data["where"]),
                 group_by=tuple(Group(g["name"], expr_from_json(g["expr"])) for g in data["group_by"]),
                 keys=tuple(_keys_in(k) for k in data["keys"]),
-                tree=None if data["tree"] is None else _text_in(data["tree"]),
-                totals=tuple((tuple(map(_text_in, path)), total) for path, total in data["totals"]),
+                tree=None if data["tree"] is None else text_from_json(data["tree"]),
+                totals=tuple((tuple(map(text_from_json, path)), total) for path, total in data["totals"]),
                 having=_expr_in(data["having"]),
                 order_by=tuple(map(_order_in, data["order_by"])),
                 limit=data["limit"],
                 contribution=None if data["contribution"] is None else Contribution(**data["contribution"]),
                 source=source_from_json(data["source"]),
                 derived=tuple(Derived(d["name"], expr_from_json(d["expr"])) for d in data["derived"]),
-                shown=tuple(map(str, data["shown"])),
+                shown=tuple(map(text_from_json, data["shown"])),
                 offset=data["offset"],
-                sets=tuple(map(tuple, data["sets"])),
+                sets=tuple(tuple(map(text_from_json, one)) for one in data["sets"]),
             )
         except CuradorError:
             raise
@@ -413,16 +421,10 @@ def _order_in(data: Mapping[str, Any]) -> Order:
     return made
 
 
-def _text_in(data: object) -> str:
-    if not isinstance(data, str):
-        raise TypeError
-    return data
-
-
 def _keys_in(data: Mapping[str, Any]) -> KeyList:
     rows = tuple(tuple(_key_in(x) for x in row) for row in data["rows"])
-    table = None if data["table"] is None else _text_in(data["table"])
-    return KeyList(tuple(map(_text_in, data["groups"])), rows, table)
+    table = None if data["table"] is None else text_from_json(data["table"])
+    return KeyList(tuple(map(text_from_json, data["groups"])), rows, table)
 
 
 def _key_in(data: object) -> Key:

@@ -27,7 +27,7 @@ def listed_sets(given: Sets, groups: Sequence[str], *, tree: bool) -> Sets:
     """
     for name in (name for one in given for name in one):
         if name not in groups:
-            raise QuestionRefused(f"{name!r} is in a grouping set and is no group.", fix=suggestion(name, groups))
+            raise QuestionRefused(f"{name!r:.40} is in a grouping set and is no group.", fix=suggestion(name, groups))
     if any(len(set(one)) < len(one) for one in given):
         raise QuestionRefused("A grouping set names a group twice.", fix="Name it once.", code="grouping-set-twice")
     sets = tuple(tuple(name for name in groups if name in one) for one in given)

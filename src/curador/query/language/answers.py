@@ -44,7 +44,7 @@ class Applied(Expr, tag="applied"):
     def __post_init__(self) -> None:
         if self.function not in FUNCTIONS:
             raise QuestionRefused(
-                f"No function is called {self.function!r}.",
+                f"No function is called {self.function!r:.40}.",
                 fix=f"Use one of {', '.join(FUNCTIONS)}.",
                 code="no-such-function",
                 facts={"word": str(self.function)[:40].upper()},
@@ -83,10 +83,10 @@ class OverGroups(Expr, tag="over"):
         places = self.function in RANKINGS
         if self.function not in WINDOWS or len(self.operands) != int(self.function in WINDOWS[:4]):
             raise QuestionRefused(
-                f"{self.function.upper()} OVER is not known.",
+                f"{self.function[:40].upper()} OVER is not known.",
                 fix=_WINDOW,
                 code="answer-window",
-                facts={"word": self.function.upper()},
+                facts={"word": self.function[:40].upper()},
             )
         if places != bool(self.order) or len(self.order) != len(self.descending):
             what = "needs ORDER BY" if places else "adds up all groups, and takes no ORDER BY"

@@ -44,6 +44,8 @@ class Name(Expr, tag="name"):
 
     def __post_init__(self) -> None:
         identifier(self.column, "A column")
+        if self.table is not None:
+            identifier(self.table, "A table")
         super().__post_init__()
 
 

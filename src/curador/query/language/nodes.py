@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields
+from fractions import Fraction
 from typing import Any, ClassVar
 
 from curador.errors import InvalidParameter, QuestionRefused
@@ -32,8 +33,9 @@ class Expr:
 
     def __post_init__(self) -> None:
         for f in fields(self):  # type: ignore[arg-type]
-            if not _SHAPES.get(str(f.type), _anything)(getattr(self, f.name)):
-                raise InvalidParameter(f"{self.tag.upper()} has no expression as its {f.name}.", fix="Use Expr nodes.")
+            if not SHAPES[str(f.type)](getattr(self, f.name)):
+                named = getattr(type(self), "tag", type(self).__name__).upper()
+                raise InvalidParameter(f"{named} has a {f.name} of another type.", fix=f"Use {f.type}.")
         below = self.parts
         # Parts are shared, not copied: without these two numbers x + x, of x + x, ... would grow as 2**n unseen.
         set_fields(self, size=1 + sum(e.size for e in below), depth=1 + max((e.depth for e in below), default=0))
@@ -70,17 +72,43 @@ class Expr:
         return sql_text(self)
 
 
-def _anything(value: object) -> bool:
-    return True
+def _all(of: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda x: type(x) is tuple and all(map(of, x))
 
 
-_SHAPES: dict[str, Callable[[Any], bool]] = {
-    "Expr": lambda x: isinstance(x, Expr),
-    "tuple[Expr, ...]": lambda x: all(isinstance(e, Expr) for e in x),
-    "tuple[Literal, ...]": lambda x: all(isinstance(e, Expr) and hasattr(e, "value") for e in x),
-    "tuple[tuple[Expr, Expr], ...]": lambda x: all(len(p) == 2 and all(isinstance(e, Expr) for e in p) for p in x),
-    "str | None": lambda x: x is None or isinstance(x, str),
+def _is(*kinds: type) -> Callable[[Any], bool]:
+    """Exactly of such a type: for Python True is a number as well."""
+    return lambda x: type(x) in kinds
+
+
+def _is_expr(x: object) -> bool:
+    return isinstance(x, Expr)
+
+
+def _is_text(x: object) -> bool:
+    return isinstance(x, str)
+
+
+SHAPES: dict[str, Callable[[Any], bool]] = {
+    "Expr": _is_expr,
+    "Expr | None": lambda x: x is None or _is_expr(x),
+    "tuple[Expr, ...]": _all(_is_expr),
+    "tuple[Literal, ...]": _all(lambda x: _is_expr(x) and hasattr(x, "value")),
+    "tuple[tuple[Expr, Expr], ...]": _all(lambda x: len(x) == 2 and _all(_is_expr)(x)),
+    "str": _is_text,
+    "str | None": lambda x: x is None or _is_text(x),
+    "int": _is(int),
+    "int | None": _is(int, type(None)),
+    "bool": _is(bool),
+    "tuple[bool, ...]": _all(_is(bool)),
+    "tuple[str | int, ...]": _all(_is(str, int)),
+    "tuple[Fraction, ...]": _all(_is(Fraction)),
+    "RowSet | None": lambda x: x is None or type(x).__name__ == "RowSet",  # whose file needs this one
+    "Value": lambda x: True,  # a literal reads its value, and sets its kind
+    "Kind | None": lambda x: True,
 }
+"""What a field of each type may hold.  Questions come as JSON, with anything in any place, and a plan or an answer
+would stumble over it: an answer after the charge."""
 
 
 def _exprs(values: Iterable[object]) -> Iterator[Expr]:

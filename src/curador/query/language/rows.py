@@ -397,7 +397,7 @@ def rows_from_json(data: Mapping[str, Any]) -> RowSet:
     """
     where = data["where"]
     return RowSet(
-        str(data["table"]),
+        text_from_json(data["table"]),
         source_from_json(data["source"]),
         tuple(map(join_from_json, data["joins"])),
         None if where is None else expr_from_json(where),
@@ -415,10 +415,17 @@ def source_from_json(data: Mapping[str, Any] | None) -> PerUnit | UnionAll | Non
 
 def join_from_json(data: Mapping[str, Any]) -> Join:
     """Read back what :meth:`Join.to_json` wrote."""
-    on = tuple((_name(left), str(right)) for left, right in data["on"])
-    if not isinstance(data["kind"], str) or not isinstance(data["table"], str):
+    on = tuple((_name(left), text_from_json(right)) for left, right in data["on"])
+    if type(data["outer"]) is not bool:
         raise TypeError
-    return Join(data["kind"], data["table"], on, bool(data["outer"]))
+    return Join(text_from_json(data["kind"]), text_from_json(data["table"]), on, data["outer"])
+
+
+def text_from_json(data: object) -> str:
+    """A text, and nothing that could be written as one."""
+    if not isinstance(data, str):
+        raise TypeError
+    return data
 
 
 def _name(data: object) -> Name:

@@ -325,6 +325,8 @@ def text_value(x: str) -> str:
     >>> text_value("Lugo")
     'Lugo'
     """
+    if not isinstance(x, str):
+        raise InvalidParameter(f"A text is needed, not a {type(x).__name__}.", fix="Write a text.")
     if len(x) > LONGEST_TEXT:
         raise InvalidParameter(
             f"A text of {len(x)} characters is too long.",

@@ -5,7 +5,9 @@ Nothing here reads data, or spends: questions are about made-up rows, and what w
 
 from __future__ import annotations
 
+import json
 import pkgutil
+import time
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
@@ -15,6 +17,7 @@ from curador.curator.releases.recall import recall
 from curador.errors import CuradorError
 from curador.server.console.playground.lessons import LESSONS
 from curador.server.console.rendering import ENVIRONMENT
+from curador.server.gate.metrics import LOG
 from curador.show.pages.page import figure
 from curador.show.report.odds import odds
 from curador.show.words import console
@@ -38,8 +41,9 @@ LOADED = (
 LEARNING = ("recipe", "preprocess", "search", "trials", "sums.inside")
 """What reports and refusals load in every language, and pages of models where the library that learns is installed."""
 
-NEWEST, MOST = 200, 8
-"""Of so many charges, the so many newest publications, whose joint epsilon takes a tenth of a second to find."""
+NEWEST, MOST, LONGEST = 200, 8, 10.0
+"""Of so many charges, the so many newest publications, whose joint epsilon takes a tenth of a second to find; and the
+seconds after which no other is begun."""
 
 
 def warm(curator: Curator) -> None:
@@ -93,11 +97,19 @@ def _learning() -> None:
 
 
 def _published(curator: Curator) -> None:
-    """What the newest publications cost as a whole is remembered from here on."""
+    """What the newest publications cost as a whole is remembered from here on.
+
+    Whatever was bought, a server starts: what cannot be shown again is left to its page, and the rest if it takes long.
+    """
+    begun = time.monotonic()
     settled = [one for one in curator.history(last=NEWEST) if one.settled]
     several = [one for one in settled if isinstance(asked := one.note.get("asked"), Mapping) and len(asked) > 1]
-    for charge in several[-MOST:]:
+    for charge in several[: -MOST - 1 : -1]:
+        if time.monotonic() - begun > LONGEST:
+            return
         try:
             recall(curator, charge.id)
         except CuradorError:  # declared otherwise now: its page says so, and whoever comes
             continue
+        except Exception as error:  # noqa: BLE001  its text may quote an answer: only its kind is logged
+            LOG.error(json.dumps({"charge": charge.id, "failed": type(error).__name__}))

@@ -34,6 +34,7 @@ class Settings:
     * ``upload``: bytes of a file of rows that a curator sends; ``reading`` is then for each part of it;
     * ``per_token`` and ``per_address``: requests a minute, on one machine; ``at_once``: requests of one token that run
       at a time in a process;
+    * ``connections``: connections of one address at a time in a process; not counted behind a proxy, which has all;
     * ``sign_ins``: passwords and codes that may be tried from one address in a minute;
     * ``threads``: questions that run at a time in a process, and as many other requests beside them;
     * ``groups``: groups of one answer at most;
@@ -51,6 +52,7 @@ class Settings:
     per_token: int = 600
     per_address: int = 1200
     at_once: int = 4
+    connections: int = 200
     sign_ins: int = 20
     threads: int = 8
     groups: int = 100_000

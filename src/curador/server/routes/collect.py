@@ -7,6 +7,7 @@ all: otherwise a sender could learn from it what others sent.
 from __future__ import annotations
 
 import asyncio
+import json
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -15,8 +16,9 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Request, Response
 
-from curador.errors import InvalidParameter
+from curador.errors import CuradorError, InvalidParameter
 from curador.local.collect.collector import Collector
+from curador.server.gate.metrics import LOG
 from curador.server.gate.refusals import not_found, refused
 from curador.server.gate.settings import Settings
 from curador.server.service import Service, Serving
@@ -27,6 +29,9 @@ Name = Annotated[str, Path(max_length=100)]
 
 LARGEST_UNPACKED = 8
 """How many times as large as a request may be, what it unpacks to may be."""
+
+PIECE, MOST_FILES = 1 << 16, 100
+"""Bytes that are unpacked at a time, and files by gzip in one body."""
 
 MOST_WAITING = 64 * 1024 * 1024
 """Bytes that may wait for one collector; who sends more meanwhile is asked to come again."""
@@ -78,11 +83,19 @@ def _end(batch: list[tuple[bytes, asyncio.Future[None]]], error: Exception | Non
             done.set_exception(error) if error is not None else done.set_result(None)
 
 
-def open_more(collected: dict[str, CollectedTask], settings: Settings) -> None:
-    """Open the collectors that a study names and that are not: at the start all, later those of other processes."""
+def open_more(collected: dict[str, CollectedTask], settings: Settings, *, must: bool = False) -> None:
+    """Open the collectors that a study names and that are not: at the start all, later those of other processes.
+
+    One that cannot be opened is logged, and keeps no other from it, unless it ``must``.
+    """
     for name, folder in settings.collect.items():
         if name not in collected:
-            collected.setdefault(name, taken_by(Collector.open(folder)))
+            try:
+                collected.setdefault(name, taken_by(Collector.open(folder)))
+            except CuradorError as error:
+                if must:
+                    raise
+                LOG.error(json.dumps({"collect": name, "because": error.code}))
 
 
 def taken_by(collector: Collector) -> CollectedTask:
@@ -130,7 +143,8 @@ async def preflight(name: Name, request: Request, serving: Serving) -> Response:
 async def report(name: Name, request: Request, serving: Serving) -> Response:
     """Take reports, one message a line, also packed by gzip; the answer says only that they were written."""
     found = _task(serving, name)
-    body = _unpacked(await request.body(), request.headers.get("content-encoding", ""), serving.settings.body)
+    sent, encoding = await request.body(), request.headers.get("content-encoding", "")
+    body = await serving.work(lambda: _unpacked(sent, encoding, serving.settings.body)) if encoding else sent
     if body.strip():
         await found.take(body, serving)
     return Response(status_code=204, headers=_headers(request, serving))
@@ -147,17 +161,26 @@ def _unpacked(body: bytes, encoding: str, most: int) -> bytes:
 
 def _parts(body: bytes, most: int) -> Iterator[bytes]:
     """What a body unpacks to: one file by gzip, or several one after another, as a relay may put them."""
-    unpack, size = zlib.decompressobj(wbits=31), 0
+    unpack, size, files, at = zlib.decompressobj(wbits=31), 0, 1, 0
     try:
-        while body:
-            part = unpack.decompress(body, 1 << 16)
-            size += len(part)
-            if size > most:
-                raise refused("This unpacks to too much.", "Send less at once.", "too-large")
-            yield part
-            body = unpack.unconsumed_tail
-            if unpack.eof and (body := unpack.unused_data.lstrip(b"\0")):
-                unpack = zlib.decompressobj(wbits=31)
+        while at < len(body):
+            if unpack.eof:
+                at = len(body) - len(body[at:].lstrip(b"\0"))
+                if at == len(body):
+                    break
+                unpack, files = zlib.decompressobj(wbits=31), files + 1
+                if files > MOST_FILES:
+                    raise refused("These are too many files by gzip.", "Pack them together.", "too-large")
+            given = body[at : at + PIECE]  # a piece at a time: what is left of one is copied
+            at += len(given)
+            while given and not unpack.eof:
+                part = unpack.decompress(given, PIECE)
+                size += len(part)
+                if size > most:
+                    raise refused("This unpacks to too much.", "Send less at once.", "too-large")
+                yield part
+                given = unpack.unconsumed_tail
+            at -= len(unpack.unused_data)
     except zlib.error:
         raise _not_gzip() from None
     if not unpack.eof:

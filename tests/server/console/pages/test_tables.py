@@ -171,3 +171,15 @@ def test_a_file_that_is_not_there_is_named_to_whoever_can_mend_it(tmp_path: Path
                     assert (path in said) == told, (who, page)
                 assert "/console/ask?table=people" in client.get("/console/tables").text
                 assert "/console/ask?table=visits" not in client.get("/console/tables").text
+
+
+def test_a_column_of_very_many_keys_is_not_ticked(tmp_path: Path) -> None:
+    """It cannot be checked, and would keep the others from being checked; whoever ticks it is told so."""
+    many = ", ".join(f'"municipio {i}"' for i in range(901))
+    study = write_study(tmp_path, study=STUDY.replace('"F", "M"', many))
+    with serving(study) as found, visitor(found, "ana") as client:
+        page = client.get(FIT, params={"table": "people"})
+        assert page.status_code == 200
+        assert re.findall(r'name="(column-.)"[^>]*checked', page.text) == ["column-1", "column-2"]
+        ticked = {"table": "people", "column-0": "yes", "epsilon": "0.1"}
+        assert client.post(FIT, data=ticked).status_code == 422

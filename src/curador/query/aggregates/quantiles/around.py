@@ -31,12 +31,29 @@ from curador.query.aggregates.measure import AROUND_BITS, Measure, MeasureKind
 SURELY_KEPT = 0.8
 """A cell is kept without looking up the law where its test is off by this part of what a normal law allows."""
 
-LOOKS, MOST_LOOKS = 32, 1000
-"""How often the law of a test is looked up for an end of an interval, and in all for the intervals of an output: each
-takes milliseconds."""
+MOST_LOOKS = 1000
+"""Laws of tests that are looked up for the intervals of one answer: each takes milliseconds."""
 
 Ends = NDArray[np.int64]
 """The last value of each cell, on the column's grid; the first cell starts at the lower bound."""
+
+
+class Looks:
+    """Which laws of tests may be looked up: a bounded number of different ones, in the order they are asked for.
+
+    >>> looks = Looks(1)
+    >>> looks(Fraction(1, 2), 3, 9, 0.05), looks(Fraction(1, 2), 4, 9, 0.05), looks(Fraction(1, 2), 3, 9, 0.05)
+    (True, False, True)
+    """
+
+    def __init__(self, most: int = MOST_LOOKS) -> None:
+        self._most, self._known = most, set[tuple[Fraction, int, int, float]]()
+
+    def __call__(self, q: Fraction, before: int, cells: int, miss: float) -> bool:
+        law = q, before, cells, miss
+        if len(self._known) < self._most:
+            self._known.add(law)
+        return law in self._known
 
 
 @dataclass(frozen=True)
@@ -103,12 +120,12 @@ def interval(
     noise: AdditiveNoise,
     confidence: float,
     chosen: int,
-    looks: int = LOOKS,
+    looks: Looks | None = None,
 ) -> tuple[int, int]:
     """Where the q-quantile lies, on the column's grid, from the value that was chosen and the noised counts in cells.
 
-    The law of a test is looked up at most ``looks`` times for each end; from then on cells are kept unless a bound in
-    closed form excludes them, which only makes the interval longer.
+    The law of a test is looked up as often as ``looks`` allows; from then on cells are kept unless a bound in closed
+    form excludes them, which only makes the interval longer.
 
     Guarantee: covers every value y with (rows below y) <= q n <= (rows up to y) with probability at least
         ``confidence``, whatever the data is (docs/proofs/quantiles.md).
@@ -123,18 +140,17 @@ def interval(
     kept = np.abs(off) <= SURELY_KEPT * max(0.0, -NormalDist().inv_cdf(miss)) * deviation
     rounding = 2.0**-45 * float(np.abs(counts).sum())
     surely_out = np.abs(off) > _bounds(noise, q, size, miss) * unit + rounding
+    allowed = Looks() if looks is None else looks
 
-    def may_be(k: int, looked: list[int]) -> bool:
+    def may_be(k: int) -> bool:
         """Whether the true difference before cell k may have the other sign."""
         if kept[k] or surely_out[k]:
             return bool(kept[k])
-        looked.append(k)
-        return len(looked) > looks or abs(off[k]) <= _reach(noise, q, k, size, miss) * unit + rounding
+        return not allowed(q, k, size, miss) or abs(off[k]) <= _reach(noise, q, k, size, miss) * unit + rounding
 
     # Not too low: the rows up to its end are not surely too few.  Not too high: those before it not surely too many.
-    below, above = list[int](), list[int]()
-    first = next((i for i in range(size - 1) if off[i + 1] >= 0 or may_be(i + 1, below)), size - 1)
-    last = next((i for i in range(size - 1, 0, -1) if off[i] <= 0 or may_be(i, above)), 0)
+    first = next((i for i in range(size - 1) if off[i + 1] >= 0 or may_be(i + 1)), size - 1)
+    last = next((i for i in range(size - 1, 0, -1) if off[i] <= 0 or may_be(i)), 0)
     first, last = min(first, last), max(first, last)
     return min(chosen, low if first == 0 else int(ends[first - 1]) + 1), max(chosen, int(ends[last]))
 
@@ -158,15 +174,6 @@ def _bounds(noise: AdditiveNoise, q: Fraction, cells: int, miss: float) -> NDArr
     before, weights = np.arange(cells + 1), (float(1 - q), float(q))
     squares = before * weights[0] ** 2 + (cells - before) * weights[1] ** 2
     return bounded_reach(noise, squares, max(weights), 2 * miss)
-
-
-def looks_each(intervals: int) -> int:
-    """How often the law of a test is looked up for each end of so many intervals.
-
-    >>> looks_each(1), looks_each(10_000)
-    (32, 0)
-    """
-    return min(LOOKS, MOST_LOOKS // (2 * max(1, intervals)))
 
 
 def reach_in_ranks(m: Measure, quantiles: Sequence[Fraction], noise: AdditiveNoise, confidence: float) -> float:

@@ -23,7 +23,7 @@ from curador.query.aggregates.base import (
     register,
 )
 from curador.query.aggregates.measure import UNBOUNDED, Measure, MeasureKind, RankSearch, Search
-from curador.query.aggregates.quantiles.around import RankedCells, around, interval, looks_each
+from curador.query.aggregates.quantiles.around import Looks, RankedCells, around, interval
 from curador.query.language.expressions import Expr, Literal
 from curador.query.language.text import shortened
 from curador.query.language.types import Type
@@ -200,17 +200,12 @@ class BoundsFunction(QuantilesFunction):
         return tuple(_ranked(o, "bounds", (o,), end, name) for o, end in zip(outputs, ends, strict=True))
 
 
-def ranked_columns(recipes: Iterable[Recipe]) -> int:
-    """How many columns are chosen by rank; a recipe that is given for each of its columns counts for each."""
-    return sum(len(recipe.outputs) for recipe in recipes if recipe.ranks is not None)
-
-
 def rank_estimates(
-    recipe: Recipe, values: Array, ranks: float, cells: RankedCells | None, confidence: float, among: int = 1
+    recipe: Recipe, values: Array, ranks: float, cells: RankedCells | None, confidence: float, looks: Looks
 ) -> list[Estimate]:
     """The columns of a choice by rank, from one row of values per group on the column's grid, and what is around them.
 
-    ``among`` is how many columns of ranks the question has in all, which share the work.
+    ``looks`` is shared by all columns of an answer, whose work it bounds.
 
     Guarantee: post-processing of what was chosen and noised [DR14]; each interval covers with probability at least
         ``confidence`` (see :func:`~curador.query.aggregates.quantiles.around.interval`).
@@ -225,7 +220,6 @@ def rank_estimates(
         if cells is None:
             columns.append(Estimate(name, found, ranks=ranks))
             continue
-        looks = looks_each(len(chosen) * max(among, len(recipe.outputs)))
         ends = [
             interval(ends, rows, m.low, recipe.parameters[i], cells.noise, confidence, at, looks)
             for ends, rows, at in zip(cells.ends, cells.rows, chosen.tolist(), strict=True)

@@ -9,6 +9,7 @@ from fastapi import Query, Response
 
 from curador import Table
 from curador.curator.releases.recall import bought_by, declarations
+from curador.curator.study.quality import checkable
 from curador.curator.table import described, missing_files
 from curador.errors import CuradorError, InvalidParameter
 from curador.server.access.auth import Caller
@@ -76,11 +77,12 @@ def _table(visit: Visit, name: str, about: Any) -> dict[str, Any]:
 @router.get("/tables/fit", response_class=Response)
 async def fit(visit: Visiting, caller: Buyer, table: Name = "", charge: Name = "") -> Response:
     """What it would cost to learn how many rows fit; or what was bought, by its charge."""
-    columns = _columns(visit, table)
+    declared, columns = _private(visit, table), _columns(visit, table)
     if charge:
         return await visit.serving.settled(caller, lambda: _found(visit, caller, table, charge))
     left = await visit.serving.work(lambda: asking.remaining(visit.serving, caller))
-    ticked = {f"column-{i}": "yes" for i in range(len(columns))}
+    able = await visit.serving.work(lambda: checkable(declared))
+    ticked = {f"column-{i}": "yes" for i, name in enumerate(columns) if name in able}
     return await _priced(visit, caller, Filled({**ticked, "table": table, "epsilon": modest(left)}))
 
 
@@ -177,7 +179,12 @@ def _checked_table(visit: Visit, caller: Caller, table: str, charge: str) -> Tab
 
 
 def _columns(visit: Visit, table: str) -> list[str]:
-    """The columns of a private table that can be checked: all but the id."""
+    """The columns of a private table that may be ticked: all but the id."""
+    known = _private(visit, table)
+    return [name for name in known.columns if name != known.unit.id]
+
+
+def _private(visit: Visit, table: str) -> Table:
     known = visit.serving.curator.tables.get(table)
     if known is None or known.public:
         raise InvalidParameter(
@@ -185,4 +192,4 @@ def _columns(visit: Visit, table: str) -> list[str]:
             fix="Choose one on the page of tables.",
             code="no-such-private-table",
         )
-    return [name for name in known.columns if name != known.unit.id]
+    return known
