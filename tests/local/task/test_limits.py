@@ -75,7 +75,8 @@ FAR = Fraction(2**40)
 @pytest.mark.parametrize("users", [10**4, 10**9, 10**12])
 @pytest.mark.parametrize("bounds", [(FAR - 1, FAR), (-FAR, 1 - FAR), (Fraction(1, 3), Fraction(2, 3)), (0, 1)])
 def test_an_interval_of_coins_holds_the_exact_one(bounds: Any, users: int) -> None:
-    one, several = Duchi(*bounds, epsilon=8), DuchiVector(*bounds, epsilon=8, dimension=2)
+    bottom, top = bounds
+    one, several = Duchi(bottom, top, 8), DuchiVector(bottom, top, 8, 2)
     counts = np.array([users // 2 + 1, users // 3])
     chances = mean_chance(counts, users, checked_miss(0.95))
     low, high = several.estimate(Tally(users, counts)).interval(0.95, simultaneous=False)
