@@ -454,7 +454,9 @@ def test_frequencies_end_to_end(kind: type[Selection]) -> None:
 
 @pytest.mark.parametrize("sensitivity", [1, Fraction(1, 3), 2**62])
 @pytest.mark.parametrize("kind", [np.int64, np.float64])
-def test_an_array_that_hides_numbers_is_read_as_its_numbers(sensitivity: Any, kind: Any) -> None:
+def test_an_array_that_hides_numbers_is_refused(sensitivity: Any, kind: Any) -> None:
     grid = scores_module.ScoreGrid.of(Fraction(sensitivity))
     plain = np.array([1, 5, 3], kind)
-    assert grid.gaps(np.ma.masked_array(plain, [False, True, False])).tolist() == grid.gaps(plain).tolist()
+    assert grid.gaps(np.ma.masked_array(plain, [False] * 3)).tolist() == grid.gaps(plain).tolist()
+    with pytest.raises(InvalidValue, match="mask hides"):
+        grid.gaps(np.ma.masked_array(plain, [False, True, False]))

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from curador.accounting.events import Event, ExponentialChoice, PureLoss
 from curador.errors import InvalidParameter, InvalidValue
-from curador.mechanisms.base import Mechanism, checked_confidence, checked_epsilon, real_scalar
+from curador.mechanisms.base import Mechanism, checked_confidence, checked_epsilon, real_scalar, refuse_hidden
 from curador.noise import SYSTEM, Entropy, bernoulli_exp_array, choose, uniform_below
 from curador.noise.arrays import checked_count
 from curador.noise.laplace import discrete_laplace
@@ -74,7 +74,8 @@ class ScoreGrid:
         The same numbers give the same gaps whatever types carry them: a type that depends on the data, say a list
         of ints beside a list with one float in it, must not change the law.
         """
-        given = np.asarray(scores) if isinstance(scores, np.ndarray) else None  # without what a subclass hides
+        refuse_hidden(scores)
+        given = np.asarray(scores) if isinstance(scores, np.ndarray) else None  # without what a subclass does
         listed = isinstance(scores, Sequence) and not isinstance(scores, str | bytes)
         if not (listed if given is None else given.ndim == 1):
             raise InvalidValue("Scores come one per candidate.", fix="Pass a list or an array of one dimension.")

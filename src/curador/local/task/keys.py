@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from curador.errors import InvalidParameter, InvalidValue
 from curador.local.devices import curador_device
 from curador.local.task.values import listed
-from curador.mechanisms.base import clamp
+from curador.mechanisms.base import clamp, hides
 
 LocalKey = str | int
 KeyDomain = int | tuple[LocalKey, ...]
@@ -70,12 +70,7 @@ def numbered(values: Any, keys: KeyDomain, rest: LocalKey | None) -> NDArray[np.
     >>> numbered([2.0, "1", None, 1.5], keys=3, rest=0).tolist()
     [2, 1, 0, 0]
     """
-    if (
-        isinstance(keys, int)
-        and isinstance(values, np.ndarray)
-        and values.dtype.kind in "iu"
-        and not np.ma.is_masked(values)
-    ):
+    if isinstance(keys, int) and isinstance(values, np.ndarray) and values.dtype.kind in "iu" and not hides(values):
         found = clamp(values.reshape(-1))
         out = (found < 0) | (found >= keys)
         if rest is not None:
