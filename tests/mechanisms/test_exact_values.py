@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from curador.errors import InvalidValue
+from curador.local import Duchi, DuchiVector
 from curador.mechanisms.base import LARGEST, AdditiveNoise, real_array, real_scalar
 from curador.mechanisms.gaussian import Gaussian, IntegerGaussian
 from curador.mechanisms.keys import OptimalKeys
@@ -199,3 +200,22 @@ def test_numbers_of_other_libraries_are_exact_or_refused() -> None:
             mechanism.release(long)
         with pytest.raises(InvalidValue, match="known exactly"):
             mechanism.release([long])
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.uint8, object, np.float64])
+def test_a_mask_hides_nothing_from_a_mechanism_and_is_refused(kind: Any) -> None:
+    """The hidden number was released."""
+    plain = np.array([5, 7], kind)
+    hiding, shown = np.ma.masked_array(plain, [True, False]), np.ma.masked_array(plain, [False, False])
+    square = np.ma.masked_array([plain, plain], [[False, False], [True, False]])
+    refused: list[Any] = [hiding, square, [hiding, hiding], hiding[0]]
+    for values in refused:
+        with pytest.raises(InvalidValue):
+            Laplace(1, scale=1, coordinates=4).release(values)
+        with pytest.raises(InvalidValue):
+            IntegerLaplace(1, scale=1).release(values)
+    assert Laplace(1, scale=1, coordinates=2).release(shown).shape == (2,)
+    with pytest.raises(InvalidValue, match="mask hides"):
+        Duchi(0, 9, 1).randomize(hiding)
+    with pytest.raises(InvalidValue, match="mask hides"):
+        DuchiVector(0, 9, 1, 2).randomize([hiding, hiding])

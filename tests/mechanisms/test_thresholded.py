@@ -157,3 +157,15 @@ def test_a_delta_that_no_double_holds_is_refused() -> None:
     start = time.process_time()
     assert [ThresholdedGaussian("1e-320", rho=rho).threshold for rho in ("0.1", 1, 10)] == [87, 29, 10]
     assert time.process_time() - start < 1.5  # it was 4 seconds and more
+
+
+@pytest.mark.parametrize("sigma", ["1e-154", "1e-163", "1e-200", "1e-320"])
+def test_noise_too_small_for_doubles_has_intervals_too(sigma: str) -> None:
+    """Twice the variance became 0, and an interval an IndexError."""
+    mechanism, larger = (ThresholdedGaussian("1e-6", sigma=x) for x in (sigma, "1e-100"))
+    assert mechanism.threshold == larger.threshold == 2
+    shown = [2, 3, 10**6]
+    low, high = mechanism.interval(shown)
+    assert (low <= shown).all()
+    assert high.tolist() == shown
+    assert [low.tolist(), high.tolist()] == [x.tolist() for x in larger.interval(shown)]

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from curador.noise import SYSTEM, DiscreteGaussian, DiscreteLaplace, Entropy, RoundedGaussian, RoundedLaplace
+from curador.noise import SYSTEM, DiscreteGaussian, DiscreteLaplace, Entropy, RoundedGaussian, RoundedLaplace, entropy
 from tests.exact import Stream
 
 pytestmark = pytest.mark.real_entropy
@@ -137,3 +137,22 @@ def test_threads_on_the_system_source_differ() -> None:
     for thread in threads:
         thread.join()
     assert len(set(found)) == 16
+
+
+def test_many_bytes_are_drawn_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """OpenSSL takes a C int: 2 GiB at once were an OverflowError, after the charge."""
+    asked: list[int] = []
+
+    def many(size: int) -> bytes:
+        asked.append(size)
+        return bytes([len(asked)]) * size
+
+    monkeypatch.setattr(entropy, "_many", lambda: many)
+    monkeypatch.setattr(entropy, "MOST", 1000)
+    assert entropy._random(2500) == b"\1" * 1000 + b"\2" * 1000 + b"\3" * 500
+    assert entropy._random(2000) == b"\4" * 1000 + b"\5" * 1000
+    assert asked == [1000, 1000, 500, 1000, 1000]
+
+
+def test_no_piece_is_beyond_a_c_int() -> None:
+    assert entropy.MOST < 2**31

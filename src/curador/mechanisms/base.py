@@ -311,6 +311,22 @@ def clamp(x: NDArray[Any]) -> NDArray[np.int64]:
 
 def _array(value: Any) -> NDArray[Any]:
     try:
-        return np.asarray(value)
+        found = np.asarray(value)
     except (ValueError, TypeError, OverflowError):
         raise InvalidValue("Expected an array of numbers.", fix="Pass a list or array of one shape.") from None
+    refuse_hidden(value, found.ndim)
+    return found
+
+
+def hides(value: object) -> bool:
+    """Whether this is an array with a mask that hides some of its numbers; NumPy reads them all the same."""
+    return isinstance(value, np.ndarray) and type(value) is not np.ndarray and bool(np.ma.is_masked(value))
+
+
+def refuse_hidden(value: object, dimensions: int = 1) -> None:
+    """Refuse an array that hides numbers, or rows that do, as None is refused: what was hidden would be released."""
+    rows = value if dimensions > 1 and isinstance(value, Sequence) else ()
+    if hides(value) or any(map(hides, rows)):
+        raise InvalidValue(
+            "A mask hides some of these numbers.", fix="Leave them out with .compressed(), or say what they are."
+        )

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from curador.accounting.events import Event, ExponentialChoice, PureLoss
 from curador.errors import InvalidParameter, InvalidValue
-from curador.mechanisms.base import Mechanism, checked_confidence, checked_epsilon, real_scalar
+from curador.mechanisms.base import Mechanism, checked_confidence, checked_epsilon, real_scalar, refuse_hidden
 from curador.noise import SYSTEM, Entropy, bernoulli_exp_array, choose, uniform_below
 from curador.noise.arrays import checked_count
 from curador.noise.laplace import discrete_laplace
@@ -36,8 +36,8 @@ MOST_STEPS = 1 << 40
 """A sensitivity with a larger numerator gets exactly this many steps; integers may then fall between them."""
 
 FARTHEST = 1 << 61
-"""A score further than this below the best counts as this far below, at least 2**20 sensitivities: that too moves by
-no more than the scores do."""
+"""A score further than this below the best of a choice counts as this far below, at least 2**20 sensitivities: that too
+moves by no more than the scores do."""
 
 
 _T = TypeVar("_T")
@@ -74,7 +74,8 @@ class ScoreGrid:
         The same numbers give the same gaps whatever types carry them: a type that depends on the data, say a list
         of ints beside a list with one float in it, must not change the law.
         """
-        given = np.asarray(scores) if isinstance(scores, np.ndarray) else None  # without what a subclass hides
+        refuse_hidden(scores)
+        given = np.asarray(scores) if isinstance(scores, np.ndarray) else None  # without what a subclass does
         listed = isinstance(scores, Sequence) and not isinstance(scores, str | bytes)
         if not (listed if given is None else given.ndim == 1):
             raise InvalidValue("Scores come one per candidate.", fix="Pass a list or an array of one dimension.")
@@ -112,9 +113,12 @@ class ScoreGrid:
 
     def _exactly(self, scores: list[Any]) -> NDArray[np.int64]:
         n, d = self.step.numerator, self.step.denominator
-        steps = [(a * d) // (b * n) for a, b in (x.as_integer_ratio() for x in scores)]
-        best = max(steps)
-        return np.array([min(best - s, FARTHEST) for s in steps], np.int64)
+        return _below([(a * d) // (b * n) for a, b in (x.as_integer_ratio() for x in scores)])
+
+
+def _below(steps: list[int]) -> NDArray[np.int64]:
+    best = max(steps)
+    return np.array([min(best - s, FARTHEST) for s in steps], np.int64)
 
 
 @dataclass(frozen=True, init=False)
@@ -165,14 +169,20 @@ class Selection(Mechanism):
         return self._pick(self.grid.gaps(scores), entropy)
 
     def error(self, count: int, confidence: float = 0.95) -> float:
-        """Of ``count`` candidates, the chosen one scores at most this much below the best, at least this often."""
+        """Of ``count`` candidates, the chosen one scores at most this much below the best, at least this often.
+
+        It is infinite where epsilon is so small that the choice reaches beyond :data:`FARTHEST`.
+        """
         return self._error(count, 1 - checked_confidence(confidence))
 
     def _error(self, count: int, miss: float) -> float:
         others = times(whole(count, "count", 1)) - 1
         reach = max(0.0, self._reach(others, miss)) if others else 0.0
+        steps = Fraction(above(reach)) / self.rate
+        if steps > FARTHEST:  # candidates that far below are all alike, and the chosen one may be any of them
+            return math.inf
         # One more step, because scores were rounded down to the grid before they were compared.
-        return up((Fraction(above(reach)) / self.rate + 1) * self.grid.step)
+        return up((steps + 1) * self.grid.step)
 
     @abstractmethod
     def _pick(self, gaps: NDArray[np.int64], entropy: Entropy) -> int: ...
@@ -332,16 +342,23 @@ class TopK(Mechanism):
 
     def release(self, scores: Scores, *, entropy: Entropy = SYSTEM) -> list[int]:
         """The places of the chosen candidates in the list of scores, in the order they were chosen."""
-        gaps = self.each.grid.gaps(scores)
+        grid = self.each.grid
+        gaps = grid.gaps(scores)
         if gaps.size < self.k:
             raise InvalidValue(f"Cannot choose {self.k} of {gaps.size} candidates.", fix="Choose fewer.")
+        plain = np.asarray(scores) if isinstance(scores, np.ndarray) else scores
+        # Where none is that far below the best, none is that far below the best that is left.
+        steps = [grid.floor(score) for score in plain] if gaps.max() == FARTHEST else []
         left = np.arange(gaps.size)
-        chosen = []
-        for _ in range(self.k):
-            place = choose(gaps[left], self.each.rate, entropy=entropy)
+        chosen: list[int] = []
+        while True:
+            place = choose(gaps, self.each.rate, entropy=entropy)
             chosen.append(int(left[place]))
-            left = np.delete(left, place)
-        return chosen
+            if len(chosen) == self.k:
+                return chosen
+            left, gaps = np.delete(left, place), np.delete(gaps, place)
+            if steps and gaps.min() > 0 and gaps.max() == FARTHEST:  # clamped below a best that is no longer left
+                gaps = _below([steps[i] for i in left.tolist()])
 
     def error(self, count: int, confidence: float = 0.95) -> float:
         """Every chosen candidate scores at most this much below the true k-th best, at least this often."""

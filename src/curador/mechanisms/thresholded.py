@@ -287,7 +287,8 @@ def _edge(outside: Callable[[Integers], NDArray[np.bool_]], far: Integers, near:
 def _weights_from(variance: Fraction) -> Chance:
     """For each k >= 0 the sum of exp(-j**2 / (2 variance)) over j >= k; the last is 0."""
     j = np.arange(math.ceil(REACH * math.sqrt(variance)) + 2, dtype=np.float64)
-    weights = np.exp(-(j**2) / float(2 * variance))
+    # Below 2**-900 no other weight than the first is a double either way, and the variance itself may be none.
+    weights = np.exp(-(j**2) / max(float(2 * variance), 2.0**-900))
     tail = np.append(np.cumsum(weights[::-1])[::-1], 0.0)
     tail.flags.writeable = False  # cached, so shared between callers
     return tail

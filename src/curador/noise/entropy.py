@@ -24,10 +24,17 @@ class Entropy(Protocol):
 FEW = 128
 """Bytes up to which the kernel's generator is the quicker one; beyond, OpenSSL's is up to twenty times quicker."""
 
+MOST = 1 << 30
+"""Bytes that OpenSSL's generator is asked for at once: it counts them in a C int."""
+
 
 def _random(size: int) -> bytes:
     """Random bytes.  Neither generator keeps a buffer in this process, so there is nothing for a fork to duplicate."""
-    return os.urandom(size) if size <= FEW else _many()(size)
+    if size <= FEW:
+        return os.urandom(size)
+    if size <= MOST:
+        return _many()(size)
+    return b"".join(_many()(min(MOST, size - start)) for start in range(0, size, MOST))
 
 
 _fresh: Callable[[int], bytes] = _random

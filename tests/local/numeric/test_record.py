@@ -144,7 +144,7 @@ def test_keys_keep_their_types() -> None:
     assert isinstance(found["a"], Frequencies)
     assert found["a"].keys == ("x", 1)
     with pytest.raises(InvalidValue):
-        task.randomize({"a": ["x", "1", 1], "b": [0.5, 1, 0]})
+        task.randomize({"a": ["x", "one", 1], "b": [0.5, 1, 0]})
 
 
 def test_refusals() -> None:

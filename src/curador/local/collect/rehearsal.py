@@ -17,7 +17,7 @@ from curador.local.frequency.oracle import KeyedTask
 from curador.local.numeric.base import Bounded
 from curador.local.numeric.record import Record
 from curador.local.numeric.vector import DuchiVector
-from curador.local.task.keys import KeyDomain, names_of, size_of
+from curador.local.task.keys import names_of, numbered, size_of
 from curador.local.task.limits import Floats
 from curador.local.task.task import Task
 from curador.local.unlisted.heavy_hitters import HeavyHitters
@@ -85,7 +85,8 @@ def _values(task: Any, columns: Mapping[str, Sequence[Any]]) -> Any:
 
 @_values.register
 def _(task: KeyedTask, columns: Mapping[str, Sequence[Any]]) -> Any:
-    return _keyed(_only(columns), task.keys)
+    names = range(task.keys) if isinstance(task.keys, int) else task.keys
+    return [names[i] for i in numbered(_only(columns), task.keys, task.rest).tolist()]
 
 
 @_values.register
@@ -110,14 +111,6 @@ def _only(columns: Mapping[str, Sequence[Any]]) -> Sequence[Any]:
     if len(columns) != 1:
         raise InvalidParameter("This task is about one value of each person.", fix="Name one column.")
     return next(iter(columns.values()))
-
-
-def _keyed(column: Sequence[Any], keys: KeyDomain) -> list[Any]:
-    """Text that stands for an integer key is taken for it, unless it is a key itself."""
-    if isinstance(keys, int):
-        return _whole(column, f"Number the task's keys from 0 to {keys - 1}.")
-    numbers = {str(key): key for key in keys if isinstance(key, int) and str(key) not in keys}
-    return [numbers.get(value, value) if isinstance(value, str) else value for value in column]
 
 
 def _whole(column: Sequence[Any], fix: str) -> list[int]:

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from curador.errors import InvalidParameter, InvalidValue
 from curador.local.task.estimate import LocalEstimate
 from curador.local.task.keys import LocalKey
-from curador.local.task.limits import Floats, bernstein, checked_miss, part_variance
+from curador.local.task.limits import Floats, bernstein, checked_miss, outwards, part_variance
 from curador.local.task.tally import Tally
 from curador.local.task.task import Task, checked_epsilon
 from curador.local.task.values import LARGEST, reals
 from curador.noise import SYSTEM, Entropy
-from curador.numbers import Number, number_of_people, rational, set_fields
+from curador.numbers import Number, down, number_of_people, rational, set_fields, up
 from curador.show.summary import Summary
 
 LEVEL_BITS = 16
@@ -59,7 +59,7 @@ class Mean(LocalEstimate):
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
         """Where the mean lies."""
         limits = self.task._limits(self, checked_miss(confidence))
-        low, high = np.clip(limits, float(self.task.low), float(self.task.high))
+        low, high = np.clip(limits, down(self.task.low), up(self.task.high))
         return float(low), float(high)
 
     def of_a_part(self, users: int) -> Mean:
@@ -67,7 +67,8 @@ class Mean(LocalEstimate):
 
         Assumes: reports are bounded, as all but Laplace's are: docs/proofs/local.md, section 6.
         """
-        most = float(self.task.half) ** 2 * part_variance(self.users, users)
+        half = float(self.task.half)
+        most = half * half * part_variance(self.users, users)
         return replace(self, variance=self.variance + most, sampled=True)
 
     def summaries(self, confidence: float = 0.95) -> tuple[Summary, ...]:
@@ -112,6 +113,13 @@ class Bounded(Task):
     def half(self) -> Fraction:
         """Half the distance of the bounds: what 1 is on the scale from -1 to 1."""
         return (self.high - self.low) / 2
+
+    def _from_units(self, low: Floats, high: Floats) -> tuple[Floats, Floats]:
+        """Limits on the scale from -1 to 1 as limits of the numbers, rounded outwards."""
+        middle, half = float(self.low + self.half), float(self.half)
+        # What is beyond the bounds is cut there later; held at twice as far it cannot overflow.
+        bottom, top = (middle + half * np.clip(x, -2.0, 2.0) for x in (low, high))
+        return outwards(bottom, top, abs(middle) + 2 * half)
 
     def _levels(self, values: Floats, entropy: Entropy) -> NDArray[np.int64]:
         held = np.clip(values.reshape(-1), float(self.low), float(self.high))
@@ -196,17 +204,17 @@ class NumericTask(Bounded):
     def _limits(self, found: Mean, miss: float) -> tuple[float, float]:
         """Limits of the mean that hold but for a chance of ``miss``, whatever the data."""
         reach = self._within(found.users, miss, found.sampled)
-        return found.value - reach, found.value + reach
+        return outwards(found.value - reach, found.value + reach, abs(found.value) + reach)
 
     def variance(self, users: int, value: Number | None = None) -> float:
         """The variance of the mean when all values are ``value``, or at worst; before any report is in."""
         n, scale = number_of_people(users), float(self.half)
         if value is None:
-            return scale**2 * self.worst_variance / n
+            return scale * scale * self.worst_variance / n
         unit = (rational(value, "value") - self.low) / self.half - 1
         if abs(unit) > 1:
             raise InvalidParameter(f"{value} is beyond the bounds.", fix="Choose a value between low and high.")
-        return scale**2 * self.unit_variance(float(unit)) / n
+        return scale * scale * self.unit_variance(float(unit)) / n
 
     def error(self, users: int, confidence: float = 0.95, *, sampled: bool = False) -> float:
         """The estimated mean is within plus or minus this, at least this often, for any data.

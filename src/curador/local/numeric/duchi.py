@@ -71,11 +71,9 @@ class Duchi(NumericTask, mechanism="duchi"):
 
     def _limits(self, found: Mean, miss: float) -> tuple[float, float]:
         # A report is one coin, also of a part of the people that was drawn at random: docs/proofs/local.md, section 6.
-        low, high = mean_chance(np.array([found.sums[0]]), found.users, miss)
-        return self._from_chance(low)[0], self._from_chance(high)[0]
-
-    def _from_chance(self, chance: Floats) -> Floats:
-        return float(self.low + self.half) + float(self.half) * (2 * chance - 1) / float(self.lean)
+        chances = mean_chance(np.array([found.sums[0]]), found.users, miss)
+        low, high = self._from_units(*((2 * chance - 1) / float(self.lean) for chance in chances))
+        return float(low[0]), float(high[0])
 
     def _within(self, users: int, miss: float, sampled: bool) -> float:
         least, most = float((1 - self.lean) / 2), float((1 + self.lean) / 2)

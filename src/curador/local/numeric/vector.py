@@ -24,7 +24,7 @@ from curador.local.task.task import check_informative, check_thresholds, checked
 from curador.local.task.thresholds import inside_threshold
 from curador.local.task.values import reals
 from curador.noise import SYSTEM, Entropy
-from curador.numbers import Number, number_of_people, set_fields
+from curador.numbers import Number, down, number_of_people, set_fields, up
 from curador.show.summary import Summary
 
 BITS = 32
@@ -51,18 +51,20 @@ class Means(LocalEstimate):
 
     @property
     def values(self) -> Floats:
-        return self._from_chance(self.ones / self.users)
+        unit = (2 * (self.ones / self.users) - 1) * float(self.task.reach)
+        return float(self.task.low + self.task.half) + float(self.task.half) * unit
 
     @property
     def variance(self) -> float:
         """A bound on the variance of each value, given the people."""
-        return float(self.task.half) ** 2 * self.task.worst_variance / self.users
+        return self.task.variance(self.users)
 
     def interval(self, confidence: float = 0.95, *, simultaneous: bool = True) -> tuple[Floats, Floats]:
         """Lower and upper limits: all coordinates' at once, or each one's for itself."""
         miss = checked_miss(confidence, self.ones.size if simultaneous else 1)
-        low, high = (self._from_chance(chance) for chance in mean_chance(self.ones, self.users, miss))
-        bottom, top = float(self.task.low), float(self.task.high)
+        chances = mean_chance(self.ones, self.users, miss)
+        low, high = self.task._from_units(*((2 * chance - 1) * float(self.task.reach) for chance in chances))
+        bottom, top = down(self.task.low), up(self.task.high)
         return np.clip(low, bottom, top), np.clip(high, bottom, top)
 
     def summaries(self, confidence: float = 0.95) -> tuple[Summary, ...]:
@@ -80,10 +82,6 @@ class Means(LocalEstimate):
             confidence=confidence,
         )
         return (made,)
-
-    def _from_chance(self, chance: Floats) -> Floats:
-        unit = (2 * chance - 1) * float(self.task.reach)
-        return float(self.task.low + self.task.half) + float(self.task.half) * unit
 
 
 @dataclass(frozen=True, init=False)
@@ -191,4 +189,4 @@ class DuchiVector(Bounded, mechanism="duchi-vector"):
 
     def variance(self, users: int) -> float:
         """The variance of each mean, at worst, before any report is in."""
-        return float(self.half) ** 2 * self.worst_variance / number_of_people(users)
+        return float(self.half) * float(self.half) * self.worst_variance / number_of_people(users)

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curador.errors import InvalidParameter, InvalidValue
+from curador.local.devices import curador_device
 from curador.local.task.values import listed
-from curador.mechanisms.base import clamp
+from curador.mechanisms.base import clamp, hides
 
 LocalKey = str | int
 KeyDomain = int | tuple[LocalKey, ...]
@@ -62,10 +63,14 @@ def names_of(keys: KeyDomain) -> tuple[LocalKey, ...]:
 def numbered(values: Any, keys: KeyDomain, rest: LocalKey | None) -> NDArray[np.int64]:
     """The index of each value's key; values that are not listed become ``rest``, or are refused without one.
 
+    What is a key is what devices take for one: 1.0 is the integer 1, and so is the text "1" unless it is listed itself.
+
     >>> numbered(["b", "?", "a"], ("a", "b"), rest="b").tolist()
     [1, 1, 0]
+    >>> numbered([2.0, "1", None, 1.5], keys=3, rest=0).tolist()
+    [2, 1, 0, 0]
     """
-    if isinstance(keys, int) and isinstance(values, np.ndarray) and values.dtype.kind in "iu":
+    if isinstance(keys, int) and isinstance(values, np.ndarray) and values.dtype.kind in "iu" and not hides(values):
         found = clamp(values.reshape(-1))
         out = (found < 0) | (found >= keys)
         if rest is not None:
@@ -85,12 +90,18 @@ def numbered(values: Any, keys: KeyDomain, rest: LocalKey | None) -> NDArray[np.
 
 
 def _number(value: Any, index: range | dict[LocalKey, int], missing: int) -> int:
-    # True == 1 in Python; a truth value is not the integer key it equals.
-    if isinstance(value, bool | np.bool_) or not isinstance(value, str | int | np.integer):
+    # The rule of devices: a column of integers with one missing is one of floats, and a form's integers are texts.
+    if isinstance(value, str) and not isinstance(index, range):
+        found = index.get(value)
+        if found is not None:
+            return found
+    exact = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    integer = int(value) if exact else curador_device._integer_of(value)
+    if integer is None:  # truth values too: True == 1 in Python
         return missing
     if isinstance(index, range):
-        return int(value) if not isinstance(value, str) and value in index else missing
-    return index.get(value if isinstance(value, str) else int(value), missing)
+        return integer if integer in index else missing
+    return index.get(integer, missing)
 
 
 def checked_rest(rest: LocalKey | None, keys: KeyDomain) -> LocalKey | None:

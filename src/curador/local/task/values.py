@@ -13,6 +13,7 @@ import numpy as np
 
 from curador.errors import InvalidValue
 from curador.local.task.limits import Floats
+from curador.mechanisms.base import refuse_hidden
 
 LARGEST = sys.float_info.max
 
@@ -41,6 +42,7 @@ def reals(values: Any) -> Floats:
         found = np.asarray(values)
     except (ValueError, OverflowError):
         raise InvalidValue("Expected numbers, in rows of one length.", fix="Give one per person.") from None
+    refuse_hidden(values, found.ndim)
     if found.dtype.kind == "O":
         found = np.array([double(x) for x in found.flat], np.float64).reshape(found.shape)
     if found.dtype.kind not in "iuf":

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from curador.local.task.limits import MARGIN, Floats
+from curador.local.task.limits import MARGIN, Floats, beta_margin
 from curador.local.unlisted.prefixes import Bytes, all_places, coefficients
 
 GRID = tuple(2.0 ** (-i / 2) for i in range(33))
@@ -75,7 +75,8 @@ def at_most(support: NDArray[np.int64], people: int, q: float, p: float, part: f
     least, some = np.full(support.shape, 2.0**-16), support.clip(0, people - 1)
     for _ in range(2):
         # Clopper and Pearson's upper limit.  What the miss of one frequency refutes, those of larger ones refute too.
-        chance = 1 - betaincinv(people - some, some + 1, part * least * (1 - MARGIN)) * (1 - MARGIN)
+        lower = betaincinv(people - some, some + 1, part * least * (1 - MARGIN))
+        chance = 1 - lower * (1 - beta_margin(people))
         most = np.maximum(least, (chance - q) / (p - q))
         least = most / 2
     return np.where(support < people, np.minimum(most, 1.0), 1.0)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from curador.local.task.limits import MARGIN
+from curador.local.task.limits import MARGIN, beta_margin
 
 
 def chance_of_more(people: int, chance: float, count: int) -> float:
@@ -22,7 +22,10 @@ def chance_of_more(people: int, chance: float, count: int) -> float:
 
     if count <= 0:
         return 1.0
-    return 0.0 if count > people else min(1.0, float(betainc(count, people - count + 1, chance)) * (1 + MARGIN))
+    if count > people:
+        return 0.0
+    chance = min(1.0, chance * (1 + beta_margin(people)))
+    return min(1.0, float(betainc(count, people - count + 1, chance)) * (1 + MARGIN))
 
 
 def rarely_reached(people: int, chance: float, miss: float) -> int:
