@@ -155,3 +155,31 @@ def test_an_interrupt_while_it_forks_stops_nobody(quick: Path) -> None:
     store._process = -1  # as in a child whose parent could not close its connections
     with pytest.raises(LedgerFailed, match="forked while"):
         ledger.reserve("people", THOUSANDTH)
+
+
+def test_a_ledger_that_is_opened_while_its_process_forks_has_nothing_open_then(quick: Path) -> None:
+    """Python knows at the beginning whom to call, and a child found what SQLite knew of a ledger opened after that."""
+    first = open_ledger(quick / "x.db")
+    first.open("people", PureDP(1))
+    store: Any = first._store
+    prepare, later = store._before_fork, list[Any]()
+
+    def opened_meanwhile() -> None:
+        prepare()
+        store._before_fork = prepare
+        thread = threading.Thread(target=lambda: later.append(open_ledger(quick / "y.db")))
+        thread.start()
+        thread.join(LONGEST)
+
+    store._before_fork = opened_meanwhile
+
+    def look() -> None:
+        assert not later[0]._store._connections
+        for ledger in (first, later[0]):
+            ledger.balance("people") if ledger is first else ledger.open("people", PureDP(1))
+
+    with within(LONGEST):
+        assert ended_well(child(look))
+    for ledger in (first, later[0]):
+        ledger.verify()
+        ledger.close()

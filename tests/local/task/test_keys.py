@@ -26,7 +26,7 @@ VALUES: list[Any] = [
 
 
 @pytest.mark.parametrize("task", TASKS, ids=lambda t: str(t.keys))
-@pytest.mark.parametrize("value", VALUES, ids=repr)
+@pytest.mark.parametrize("value", VALUES, ids=lambda value: "an object" if type(value) is object else repr(value))
 def test_a_value_is_the_key_that_devices_take_it_for(task: KRR, value: Any) -> None:
     given = np.empty(1, object)
     given[0] = value

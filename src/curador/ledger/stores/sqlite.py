@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from threading import RLock
-from weakref import WeakMethod, WeakSet
+from weakref import WeakSet
 
 from curador.errors import CuradorError, LedgerBroken, LedgerFailed
 from curador.ledger.anchor.keep import create as create_file
@@ -118,7 +118,8 @@ class SqliteStore(SqlStore):
         self._sound: Stamp | None = None  # of the file when it was compared last
         self._commits = 0
         super().__init__(anchor)
-        os.register_at_fork(before=_weakly(self._before_fork), after_in_parent=_weakly(self._after_fork))
+        with _FORKS.making:
+            _FORKS.stores.add(self)
 
     def create(self, genesis: bytes) -> None:
         """Create the tables, unless they exist."""
@@ -374,12 +375,39 @@ class SqliteStore(SqlStore):
         )
 
 
-def _weakly(method: Callable[[], None]) -> Callable[[], None]:
-    """A call to a method that does not keep its object alive."""
-    found = WeakMethod(method)
+class _Forks:
+    """What this process does around a fork: no store has a connection open then, also none that is made meanwhile.
 
-    def call() -> None:
-        if (alive := found()) is not None:
-            alive()
+    Python settles which functions it calls before a fork when it begins.  So they are called once for all stores, and
+    as long as there are new ones; from the last look on none can be made.
+    """
 
-    return call
+    def __init__(self) -> None:
+        self.stores: WeakSet[SqliteStore] = WeakSet()
+        self.one, self.making, self.held = RLock(), RLock(), list[SqliteStore]()
+
+    def before(self) -> None:
+        self.one.acquire()  # threads that fork at once do so one after the other
+        while True:
+            self.making.acquire()
+            new = [store for store in self.stores if store not in self.held]
+            if not new:
+                return
+            self.making.release()
+            for store in new:
+                self.held.append(store)  # first: whatever it holds when it is interrupted is released below
+                store._before_fork()
+
+    def after(self) -> None:
+        while self.held:
+            self.held.pop()._after_fork()
+        for lock in (self.making, self.one):
+            with suppress(RuntimeError):  # less than all if it was interrupted above
+                lock.release()
+
+    def in_child(self) -> None:
+        self.one, self.making, self.held = RLock(), RLock(), []
+
+
+_FORKS = _Forks()
+os.register_at_fork(before=_FORKS.before, after_in_parent=_FORKS.after, after_in_child=_FORKS.in_child)

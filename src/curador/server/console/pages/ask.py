@@ -36,7 +36,7 @@ from curador.server.console.questions.code import EXAMPLES, code_of
 from curador.server.console.questions.owned import owned
 from curador.server.console.questions.pricing import CONFIDENCES, affordable, left_of, place_of, priced
 from curador.server.console.questions.ranges import ranged
-from curador.server.console.questions.stage import MOST_GROUPS, drawn, rehearsed, rows_of
+from curador.server.console.questions.stage import drawable, drawn, rehearsed, rows_of
 from curador.server.console.questions.values import undeclared
 from curador.server.console.visit import Visit, Visiting
 from curador.server.gate.problems import status_of
@@ -292,7 +292,7 @@ async def _rehearsal(visit: Visit, caller: Caller, form: Filled) -> dict[str, An
     try:
         body = priced(form, QuestionBody, visit.language)
         found = await serving.work(lambda: _explained(visit, caller, body))
-        if (found["keys"] or 0) > MOST_GROUPS:
+        if not drawable([found]):
             return nothing
         groups = max(found["keys"] or 1, 1)
         rows = rows_of(serving.curator, body.rows and body.rows * groups)

@@ -22,7 +22,7 @@ from curador.server.console.forms import Filled, amount, filled, number_text
 from curador.server.console.genuine import page_router
 from curador.server.console.questions.built import FUNCTIONS, Built, Measured, name_text
 from curador.server.console.questions.pricing import CONFIDENCES, affordable, confidence_of, wrong
-from curador.server.console.questions.stage import MOST_GROUPS, drawn, rehearsed, rows_of
+from curador.server.console.questions.stage import drawable, drawn, rehearsed, rows_of
 from curador.server.console.visit import Visit, Visiting
 from curador.server.gate.problems import status_of
 from curador.server.routes import asking
@@ -226,7 +226,7 @@ async def _rehearsal(visit: Visit, caller: Caller, form: Filled) -> dict[str, An
     try:
         body = _body(form, BatchBody, visit.language)
         found = sent(await asking.explain_batch(body, serving, caller))
-        if sum(one["keys"] or 0 for one in found["questions"].values()) > MOST_GROUPS:
+        if not drawable(found["questions"].values()):
             return {"rehearsal": [], "rows": ""}
         rows = rows_of(serving.curator, body.rows)
         made = await serving.rehearse(
