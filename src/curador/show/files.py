@@ -14,11 +14,11 @@ from curador.errors import InvalidParameter
 def give(made: int | Path, folder: Path) -> None:
     """Let what root makes belong to the folder's owner, who would else not open it any more.
 
-    A root that may not give away, as in some containers, keeps it.
+    A root that may not give away, as in some containers, or to a user it has no name for, keeps it.
     """
     if os.geteuid() == 0:
         owner = folder.stat()
-        with suppress(PermissionError):
+        with suppress(OSError):
             os.chown(made, owner.st_uid, owner.st_gid)
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import fsum
 from typing import TYPE_CHECKING
 
-from curador.errors import CuradorError, InvalidParameter, QuestionRefused
+from curador.errors import InvalidParameter, QuestionRefused
 from curador.mechanisms.base import checked_confidence
 from curador.mechanisms.sensitivity import Contribution
 from curador.numbers import Number, positive, rational, set_fields, up, whole
@@ -19,6 +18,7 @@ from curador.privacy import ZCDP, ApproxDP, Guarantee, Neighbors, PureDP
 from curador.query.aggregates.base import Recipe
 from curador.query.aggregates.consistent import KeyTable, worth_measuring
 from curador.query.aggregates.measure import Measure, MeasureKind, RankSearch
+from curador.query.aggregates.pairs.pairs import PairType
 from curador.query.aggregates.quantiles.around import around, cell_effect, most_cells
 from curador.query.aggregates.quantiles.ranks import bounds
 from curador.query.ask.question import Output, Question
@@ -241,9 +241,7 @@ class Planner:
         try:
             self.checked.require_bounds()
         except QuestionRefused as refusal:
-            offered = refusal.fix
-            with suppress(CuradorError):  # of a pair of columns, for one
-                offered = f"{refusal.fix} {self._offer()}"
+            offered = f"{refusal.fix} {self._offer()}".rstrip()
             raise QuestionRefused(refusal.what, fix=offered, code=refusal.code, facts=refusal.facts) from None
         return recipes(self.checked, self.contribution)
 
@@ -251,7 +249,9 @@ class Planner:
         """The cost of learning a missing bound privately, and how well it would do."""
         question = self.checked.question
         asked = zip(question.aggregates, self.checked.columns, strict=True)
-        column = next(o.aggregate.column for o, t in asked if t is not None and t.bounds is None)
+        column, t = next((o.aggregate.column, t) for o, t in asked if t is not None and t.bounds is None)
+        if isinstance(t, PairType):  # which of the two it is, the refusal says
+            return ""
         assert column is not None
         search = Question(
             question.table,
