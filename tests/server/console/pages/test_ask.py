@@ -141,8 +141,11 @@ def test_a_double_click_and_the_back_button_never_pay_twice(browser: Browser, se
         page.wait_for_url("**/console/releases/*")
         bought = page.url.partition("?")[0]
         page.go_back()
+        page.wait_for_load_state("networkidle")  # a browser that goes back restores what was typed, after it has loaded
         page.fill("#sql", question(25)["sql"])
         page.fill("#epsilon", "0.1")
+        page.wait_for_load_state("networkidle")
+        page.wait_for_selector("button[value=pay]:not([disabled])")
         page.click("button[value=pay]")
         page.wait_for_url("**/console/releases/*bought=again*")
         assert page.url.partition("?")[0] == bought
