@@ -15,6 +15,7 @@ import pytest
 
 from curador.errors import LedgerFailed
 from curador.ledger.opening import open_ledger
+from curador.ledger.stores import sqlite
 from curador.ledger.stores.file_queue import FileQueue
 from curador.ledger.stores.rows import ENTRY, Rows
 from curador.privacy import PureDP
@@ -183,3 +184,26 @@ def test_a_ledger_that_is_opened_while_its_process_forks_has_nothing_open_then(q
     for ledger in (first, later[0]):
         ledger.verify()
         ledger.close()
+
+
+def test_a_fork_that_was_interrupted_while_it_waited_releases_nothing_of_anothers(quick: Path) -> None:
+    ledger = open_ledger(quick / "x.db")
+    ledger.open("people", PureDP(1))
+    held, leave = threading.Event(), threading.Event()
+
+    def fork_slowly() -> None:
+        sqlite._FORKS.before()
+        held.set()
+        leave.wait(LONGEST)
+        sqlite._FORKS.after()
+
+    thread = threading.Thread(target=fork_slowly)
+    thread.start()
+    assert held.wait(LONGEST)
+    sqlite._FORKS.after()  # of this thread, which was interrupted before it held anything
+    leave.set()
+    thread.join(LONGEST)
+    with within(LONGEST):
+        assert ledger.reserve("people", THOUSANDTH).id == "1"
+        assert ended_well(child(lambda: ledger.reserve("people", THOUSANDTH)))
+    ledger.close()

@@ -97,3 +97,11 @@ def test_an_output_has_one_symbol_in_every_array() -> None:
     texts = [b"a\0", b"b"] * N
     first, second = both(np.array([None, *texts], object), np.array([b"", *texts]))
     assert (first.symbols[1:] == second.symbols[1:]).all()
+
+
+def test_a_masked_output_is_the_same_beside_whatever_it_stands() -> None:
+    """Alone NumPy reads it as 0, among numbers as NaN: one None on a side made a sound box look violated."""
+    runs = [1.0, np.ma.masked] * 100
+    one, two = both(runs, [*runs[:-1], None])
+    assert (one.symbols[:-1] == two.symbols[:-1]).all()
+    assert np.array_equal(one.numbers[:-1], two.numbers[:-1], equal_nan=True)

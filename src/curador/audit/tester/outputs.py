@@ -98,6 +98,8 @@ def _rows(side: Any) -> list[NDArray[Any] | None]:
 
 def _numbers(x: Any) -> NDArray[Any] | None:
     """What NumPy reads as numbers, or as nothing at all; None for all else."""
+    if _masked(x) or (isinstance(x, list | tuple) and any(map(_masked, x))):
+        return None  # alone it would be read as a 0, among others as a NaN
     if isinstance(x, np.ndarray) and x.dtype == object:
         x = x.tolist()  # numbers beside a None, in the same array
     try:
@@ -105,6 +107,10 @@ def _numbers(x: Any) -> NDArray[Any] | None:
     except (ValueError, TypeError, OverflowError):  # rows of different lengths
         return None
     return found if found.dtype.kind in "biuf" else None
+
+
+def _masked(x: Any) -> bool:
+    return isinstance(x, np.ma.MaskedArray) and bool(np.ma.is_masked(x))
 
 
 def _read(side: Any, width: int, bits: bool) -> Outputs:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from threading import RLock
+from threading import RLock, local
 from weakref import WeakSet
 
 from curador.errors import CuradorError, LedgerBroken, LedgerFailed
@@ -384,7 +384,13 @@ class _Forks:
 
     def __init__(self) -> None:
         self.stores: WeakSet[SqliteStore] = WeakSet()
-        self.one, self.making, self.held = RLock(), RLock(), list[SqliteStore]()
+        self.one, self.making, self.mine = RLock(), RLock(), local()
+
+    @property
+    def held(self) -> list[SqliteStore]:
+        """The stores that this thread holds: one that was interrupted while it waited releases nothing of another's."""
+        found: list[SqliteStore] = self.mine.__dict__.setdefault("held", [])
+        return found
 
     def before(self) -> None:
         self.one.acquire()  # threads that fork at once do so one after the other
@@ -406,7 +412,7 @@ class _Forks:
                 lock.release()
 
     def in_child(self) -> None:
-        self.one, self.making, self.held = RLock(), RLock(), []
+        self.one, self.making, self.mine = RLock(), RLock(), local()
 
 
 _FORKS = _Forks()
