@@ -31,7 +31,9 @@ class HeadsInTime(H11Protocol):
     """
 
     seconds = 10.0
-    unread, leaving, least = 20.0, 3.0, 16 * 1024
+    # The system holds megabytes beyond what is seen here, and asks for more in steps: a slow line shows no progress for
+    # minutes.
+    unread, leaving, least = 300.0, 3.0, 16 * 1024
     most: ClassVar[int | None] = None
     _held: ClassVar[Counter[str]] = Counter()
     _late: asyncio.TimerHandle | None = None
