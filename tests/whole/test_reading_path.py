@@ -33,7 +33,7 @@ asked.ask(epsilon=0.2)
 sys.setprofile(None)
 print(*sorted(seen), sep="\\n")
 """
-WIDEST = 110
+WIDEST = 111
 
 
 def test_the_files_of_one_question_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
