@@ -19,7 +19,10 @@ def give(made: int | Path, folder: Path) -> None:
     if os.geteuid() == 0:
         owner = folder.stat()
         with suppress(OSError):
-            os.chown(made, owner.st_uid, owner.st_gid)
+            if isinstance(made, int):
+                os.chown(made, owner.st_uid, owner.st_gid)
+            else:
+                os.lchown(made, owner.st_uid, owner.st_gid)  # never what a link leads to
 
 
 def write_atomically(path: Path, content: bytes, mode: int = 0o644) -> Path:
@@ -33,8 +36,8 @@ def write_atomically(path: Path, content: bytes, mode: int = 0o644) -> Path:
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
-        os.chmod(temporary, mode)
-        give(Path(temporary), path.parent)
+            os.fchmod(file.fileno(), mode)  # the open file, not its name, which the folder's owner may give to another
+            give(file.fileno(), path.parent)
         os.replace(temporary, path)
     except BaseException:
         os.unlink(temporary)

@@ -156,7 +156,7 @@ def test_values_of_a_file(invoke: Invoke) -> None:
         invoke("simulate stars.json --values people.csv --out x --column stars --column age")
     with pytest.raises(InvalidParameter, match=r"people\.csv cannot be read"):
         invoke("simulate stars.json --values people.csv --out x --column star")
-    with pytest.raises(InvalidValue, match="not among the task.s keys"):
+    with pytest.raises(InvalidValue, match="not among the task's keys"):
         invoke("simulate stars.json --values people.csv --out x --column drink")
     with pytest.raises(InvalidParameter, match="needs people"):
         invoke("simulate stars.json --out x")

@@ -13,7 +13,7 @@ was chosen.  So a quantile beyond that value can only be missed on its far side,
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -42,15 +42,14 @@ class Looks:
     """Which laws of tests may be looked up: a bounded number of different ones, in the order they are asked for.
 
     >>> looks = Looks(1)
-    >>> looks(Fraction(1, 2), 3, 9, 0.05), looks(Fraction(1, 2), 4, 9, 0.05), looks(Fraction(1, 2), 3, 9, 0.05)
+    >>> looks("a law"), looks("another"), looks("a law")
     (True, False, True)
     """
 
     def __init__(self, most: int = MOST_LOOKS) -> None:
-        self._most, self._known = most, set[tuple[Fraction, int, int, float]]()
+        self._most, self._known = most, set[Hashable]()
 
-    def __call__(self, q: Fraction, before: int, cells: int, miss: float) -> bool:
-        law = q, before, cells, miss
+    def __call__(self, law: Hashable) -> bool:
         if len(self._known) < self._most:
             self._known.add(law)
         return law in self._known
@@ -146,7 +145,9 @@ def interval(
         """Whether the true difference before cell k may have the other sign."""
         if kept[k] or surely_out[k]:
             return bool(kept[k])
-        return not allowed(q, k, size, miss) or abs(off[k]) <= _reach(noise, q, k, size, miss) * unit + rounding
+        return (
+            not allowed((noise, q, k, size, miss)) or abs(off[k]) <= _reach(noise, q, k, size, miss) * unit + rounding
+        )
 
     # Not too low: the rows up to its end are not surely too few.  Not too high: those before it not surely too many.
     first = next((i for i in range(size - 1) if off[i + 1] >= 0 or may_be(i + 1)), size - 1)
