@@ -62,7 +62,16 @@ def nav() -> list[Any]:
                 "adaptive.md",
             ]
         },
-        {"Evidence": ["audit.md", "audit-demos.md", "audit-models.md", "benchmarks.md", {"Proofs": folder("proofs")}]},
+        {
+            "Evidence": [
+                "audit.md",
+                "audit-demos.md",
+                "audit-models.md",
+                "audit-findings.md",
+                "benchmarks.md",
+                {"Proofs": folder("proofs")},
+            ]
+        },
         {
             "Project": [
                 *(_titled(p) for p in project if p not in mine),

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
+from collections.abc import Callable
 from contextlib import suppress
-from typing import NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 from weakref import WeakSet
 
 from curador.errors import NotPromised
@@ -102,10 +104,31 @@ def _in_child() -> None:
     global _forks
     _forks += 1
     for thing in list(_REBORN):
-        thing.made_anew()
+        with suppress(AttributeError):  # of one that a thread of the parent was making: nobody has it here
+            thing.made_anew()
 
 
 os.register_at_fork(after_in_child=_in_child)
+
+
+if TYPE_CHECKING or sys.version_info >= (3, 12):
+    from functools import cached_property as cached_property
+else:
+
+    class cached_property:
+        """What is worked out once for an object, and kept with it.
+
+        Until Python 3.12 that of functools has a lock for all objects of a class: a child that was forked while a
+        thread of its parent had it would wait for ever.  Here two threads may work out the same; both get the first.
+        """
+
+        def __init__(self, work: Callable[[Any], Any]) -> None:
+            self._work, self._name, self.__doc__ = work, work.__name__, work.__doc__
+
+        def __get__(self, thing: Any, kind: type | None = None) -> Any:
+            if thing is None:
+                return self
+            return thing.__dict__.setdefault(self._name, self._work(thing))
 
 
 class OneProcess:

@@ -66,9 +66,10 @@ _WRITTEN = re.compile(r"\s*[+-]?(?:[0-9]+/[0-9]+|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:
 def _is_legible(text: str) -> bool:
     """Whether it is a number and not too long: "1e999999999" is short as text, but would fill the memory.
 
-    Every fraction that may be made can be read as it is printed: a ledger keeps them so.
+    Every number that may be made can be read as it is printed, a fraction or a whole one: a ledger keeps them so.
     """
-    found = _WRITTEN.fullmatch(text) if len(text) <= (_LONGEST_FRACTION if "/" in text else LONGEST) else None
+    longest = LONGEST if set(text) & set(".eE") else _LONGEST_FRACTION
+    found = _WRITTEN.fullmatch(text) if len(text) <= longest else None
     return found is not None and int(found[1] or 0) <= LONGEST
 
 

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import threading
+import time
 import uuid
 from collections.abc import Callable
 from pathlib import Path
@@ -21,6 +22,7 @@ from curador.forks import process_name
 from curador.ledger.opening import open_ledger
 from curador.privacy import PureDP
 from curador.query.tables.table import Table
+from tests.ledger.interrupts import Interrupt, within
 from tests.ledger.workers import forked
 
 COUNT = "SELECT COUNT(*) AS n FROM t WHERE x <= {}"
@@ -179,4 +181,45 @@ def test_a_fresh_answer_waits_for_nobody(opened: Opened) -> None:
     named = fingerprint(plan, curator.scopes.held(plan.tables))
     curator.ledger.reserve("t", plan.event, guarantee=plan.guarantee, fingerprint=named, owner="elsewhere:1:1:1")
     assert not curator.sql(COUNT.format(1), epsilon=0.5, fresh=True).repeated
+    close(curator)
+
+
+def test_whoever_is_interrupted_while_another_thread_writes_the_charge_leaves_nobody_waiting(opened: Opened) -> None:
+    """What was looked for before that transaction was committed was not there yet, and stayed for five minutes."""
+    curator, main = opened(), threading.get_ident()
+    plan = curator.plan(COUNT.format(1), epsilon=0.5)
+    named = fingerprint(plan, curator.scopes.held(plan.tables))
+    store: Any = curator.ledger._store  # type: ignore[attr-defined]
+    group, commit = store._group, store._commit
+
+    def until(found: Callable[[], object]) -> None:
+        end = time.monotonic() + 10
+        while not found() and time.monotonic() < end:
+            time.sleep(0.001)
+
+    def commit_late() -> None:
+        store._commit = commit
+        signal.pthread_kill(main, signal.SIGUSR1)
+        until(lambda: group._waiting)  # it queues behind; or else it has looked, and is gone
+        commit()
+
+    def lead() -> None:
+        until(lambda: group._waiting)
+        store._commit = commit_late
+        group._perform_all()
+        group.lead.release()
+
+    def interrupt(number: int, frame: object) -> None:
+        raise Interrupt
+
+    before = signal.signal(signal.SIGUSR1, interrupt)
+    group.lead.acquire()
+    thread = threading.Thread(target=lead)
+    thread.start()
+    with within(60), pytest.raises(Interrupt):
+        curator.sql(COUNT.format(1), epsilon=0.5)
+    thread.join()
+    signal.signal(signal.SIGUSR1, before)
+    assert len(curator.ledger.history()) == 1
+    assert curator.ledger.running(named) is None
     close(curator)

@@ -21,7 +21,7 @@ import pytest
 from curador.curator.curator import Curator
 from curador.curator.purchase import fingerprint
 from curador.errors import CuradorError
-from curador.forks import has_ended, process_name
+from curador.forks import after_fork, cached_property, has_ended, process_name
 from curador.mechanisms.sparse_vector import AboveThreshold
 from curador.mechanisms.tree import ContinualCount
 from curador.privacy import PureDP
@@ -230,3 +230,39 @@ def test_a_killed_process_that_nobody_has_asked_about_has_ended() -> None:
     assert has_ended(name)
     os.close(read)
     os.close(write)
+
+
+def test_a_child_works_out_what_a_thread_of_its_parent_was_working_out() -> None:
+    """Until Python 3.12 functools has a lock there for all objects of a class, which nobody releases in a child."""
+    begun, leave = threading.Event(), threading.Event()
+
+    class Thing:
+        @cached_property
+        def answer(self) -> int:
+            if threading.current_thread() is not threading.main_thread():
+                begun.set()
+                leave.wait(LONGEST)
+            return 42
+
+    thread = threading.Thread(target=lambda: Thing().answer)
+    thread.start()
+    assert begun.wait(LONGEST)
+    assert in_child(lambda: Thing().answer) == "42"
+    leave.set()
+    thread.join()
+    assert (thing := Thing()).answer == 42
+    assert vars(thing) == {"answer": 42}
+
+
+def test_what_a_thread_of_the_parent_was_making_keeps_nothing_from_being_made_anew(tmp_path: Path) -> None:
+    class HalfMade:
+        def made_anew(self) -> None:
+            _ = self.lock  # type: ignore[attr-defined]  # not there yet
+
+    half = [HalfMade() for _ in range(50)]
+    curator = curator_of(ROWS, tmp_path)
+    for thing in half:
+        after_fork(thing)
+    curator.sql(COUNT, epsilon=1)
+    assert int(in_child(lambda: curator.sql(COUNT, epsilon=0.5).charge)) == 2
+    curator.close()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from curador.accounting.events import event_from_json
@@ -17,6 +19,7 @@ from curador.curator.policy import Policy
 from curador.curator.releases.publication import Publication
 from curador.curator.study.file import Analyst
 from curador.errors import BudgetExceeded, EngineFailed, InvalidParameter, NotPromised, QuestionRefused
+from curador.ledger.opening import open_ledger
 from curador.privacy import ZCDP, ApproxDP, PureDP
 from curador.query.aggregates.counts import count
 from curador.query.aggregates.moments import mean
@@ -237,6 +240,34 @@ def test_budgets_that_end(opened: Opened, study: Path) -> None:
         opened()
 
 
+def test_a_budget_that_ends_with_the_calendar_never_does(opened: Opened, study: Path) -> None:
+    ends = {"ever": "9999-12-31", "west": "9999-12-31T23:59:59-05:00"}
+    study.write_text(STUDY + "".join(f"[analysts.{n}]\nepsilon = 0.1\nexpires = {e}\n" for n, e in ends.items()))
+    curator = opened()
+    for name in ends:
+        assert curator.budget(name).expires == datetime.max.replace(tzinfo=UTC)
+        assert curator.sql(SQL, epsilon=0.1, analyst=name).charge == "1"
+    opened()
+
+
+def test_ends_are_given_and_told_by_the_ledgers_clock(tmp_path: Path) -> None:
+    """Where a clock was ahead once, a budget could be given that had ended, and was then said to have been closed."""
+    at = [datetime(2030, 1, 20, tzinfo=UTC)]
+    with closing(open_ledger(tmp_path / "ledger.db", clock=lambda: at[0])) as ledger:
+        table = Table(pa.table({"age": [1]}), columns={"age": {"type": "integer", "bounds": [0, 9]}})
+        curator = Curator({"t": table}, budget=PureDP(1), ledger=ledger)
+        curator.grant("bob", epsilon=0.1, expires=at[0] + timedelta(days=1))
+        at[0] += timedelta(days=10)
+        curator.grant("ana", epsilon=0.1, because="x")
+        at[0] -= timedelta(days=10)
+        with pytest.raises(InvalidParameter) as refusal:
+            curator.grant("eve", epsilon=0.1, expires=at[0] + timedelta(days=5))
+        assert refusal.value.code == "already-ended"
+        with pytest.raises(BudgetExceeded) as exceeded:
+            curator.sql("SELECT COUNT(*) AS n FROM t", epsilon=0.1, analyst="bob")
+        assert exceeded.value.code == "budget-expired"
+
+
 def test_analysts_in_python() -> None:
     table = Table("no-such.csv", columns={"age": "integer"})
     curator = Curator({"t": table}, PureDP(1), analysts={"ana": Analyst(PureDP(0.5))})
@@ -367,6 +398,20 @@ def test_a_running_count_is_paid_at_opening(opened: Opened, study: Path) -> None
     with pytest.raises(NotPromised, match="has ended"):
         stream.next()
     assert curator.budget().spent == PureDP(0.5)
+
+
+def test_a_running_count_is_one_release_also_beside_a_delta(opened: Opened, study: Path) -> None:
+    """It takes no message, so what is bought between its days follows from a prefix of what was paid for before."""
+    study.write_text(STUDY.partition("[groups")[0].replace("epsilon = 1", "rho = 0.5\ndelta = 1e-6"))
+    curator = opened()
+    stream = curator.running_count(curator.table("people"), "day", date(2026, 1, 1), 4, rho=0.01)
+    seen = []
+    for i in range(4):
+        assert curator.budget().spent == ZCDP(round(0.01 * (i + 1), 2))
+        seen.append(stream.next()["day"][0])
+        curator.sql(f"SELECT COUNT(*) AS n FROM people WHERE age < {i + 10}", rho=0.01)
+    assert seen == [date(2026, 1, 1) + timedelta(days=i) for i in range(4)]
+    assert curator.budget().spent == ZCDP(0.05)
 
 
 def test_what_replace_makes_of_a_running_count_draws_from_the_same_tree(opened: Opened) -> None:

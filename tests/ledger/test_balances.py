@@ -66,6 +66,17 @@ def test_what_remains_is_bounded_above_and_nothing_where_it_is_closed() -> None:
     assert shut.remaining == PureDP(0)
 
 
+def test_what_remains_is_bounded_by_budgets_that_count_more() -> None:
+    """As after a delta was granted to everybody; a delta of another rule is another number."""
+    top = Balance("people", charge_cost(open_filter(ApproxDP(1, 1e-6)), (9 * 10**11, 0)))
+    assert Balance("ana", open_filter(PureDP(1)), top).remaining == PureDP(0.1)
+    below = Balance("ana", open_filter(PureDP(1)), Balance("team", open_filter(ZCDP(1, 1e-9)), top))
+    assert below.remaining == PureDP(0.1)
+    assert Balance("team", open_filter(ZCDP(1, 1e-3)), top).remaining == ZCDP(1, 1e-3)
+    some, all_ = (charge_cost(open_filter(RenyiDP(c)), (10**11,) * len(c)) for c in ({2: 1}, {2: 0.5, 8: 1}))
+    assert Balance("ana", some, Balance("people", all_)).remaining == RenyiDP({2: 0.4})
+
+
 def test_a_balance_in_a_notebook() -> None:
     page = Balance("<people>", charge_cost(open_filter(PureDP(1)), (2 * 10**11,)))._repr_html_()
     assert "&lt;people&gt;" in page

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import gc
 import os
 import signal
 import threading
@@ -14,8 +16,9 @@ from typing import Any
 import pytest
 
 from curador.errors import LedgerFailed
+from curador.ledger.anchor import log
 from curador.ledger.opening import open_ledger
-from curador.ledger.stores import sqlite
+from curador.ledger.stores import connections
 from curador.ledger.stores.file_queue import FileQueue
 from curador.ledger.stores.rows import ENTRY, Rows
 from curador.privacy import PureDP
@@ -132,9 +135,9 @@ def test_an_interrupt_while_it_forks_stops_nobody(quick: Path) -> None:
 
     def around() -> None:
         try:
-            store._before_fork()
+            store.before_fork()
         finally:
-            store._after_fork()
+            store.after_fork()
 
     done: list[str] = []
 
@@ -145,8 +148,8 @@ def test_an_interrupt_while_it_forks_stops_nobody(quick: Path) -> None:
     for at in range(1, interrupted(around, None, files) + 1):
         ledger.balance("people")
         with suppress(Interrupt):  # at each instant of the preparations; the release is called whatever happens
-            interrupted(store._before_fork, at, files)
-        store._after_fork()
+            interrupted(store.before_fork, at, files)
+        store.after_fork()
         done.clear()
         thread = threading.Thread(target=buy, daemon=True)
         thread.start()
@@ -163,16 +166,16 @@ def test_a_ledger_that_is_opened_while_its_process_forks_has_nothing_open_then(q
     first = open_ledger(quick / "x.db")
     first.open("people", PureDP(1))
     store: Any = first._store
-    prepare, later = store._before_fork, list[Any]()
+    prepare, later = store.before_fork, list[Any]()
 
     def opened_meanwhile() -> None:
         prepare()
-        store._before_fork = prepare
+        store.before_fork = prepare
         thread = threading.Thread(target=lambda: later.append(open_ledger(quick / "y.db")))
         thread.start()
         thread.join(LONGEST)
 
-    store._before_fork = opened_meanwhile
+    store.before_fork = opened_meanwhile
 
     def look() -> None:
         assert not later[0]._store._connections
@@ -192,18 +195,129 @@ def test_a_fork_that_was_interrupted_while_it_waited_releases_nothing_of_another
     held, leave = threading.Event(), threading.Event()
 
     def fork_slowly() -> None:
-        sqlite._FORKS.before()
+        connections.FORKS.before()
         held.set()
         leave.wait(LONGEST)
-        sqlite._FORKS.after()
+        connections.FORKS.after()
 
     thread = threading.Thread(target=fork_slowly)
     thread.start()
     assert held.wait(LONGEST)
-    sqlite._FORKS.after()  # of this thread, which was interrupted before it held anything
+    connections.FORKS.after()  # of this thread, which was interrupted before it held anything
     leave.set()
     thread.join(LONGEST)
     with within(LONGEST):
         assert ledger.reserve("people", THOUSANDTH).id == "1"
         assert ended_well(child(lambda: ledger.reserve("people", THOUSANDTH)))
+    ledger.close()
+
+
+def test_what_a_dropped_ledger_leaves_open_is_closed_at_once_or_by_the_fork_that_goes_on(quick: Path) -> None:
+    """Collected while another thread forked, it had connections open in the child, and the log was removed under it."""
+    for during_a_fork in (False, True):
+        ledger = open_ledger(quick / f"{during_a_fork}.db")
+        ledger.open("people", PureDP(1))
+        (left,) = [one for one in connections.OPEN if one is ledger._store._connections["write"]]  # type: ignore[attr-defined]
+        forking, leave = threading.Event(), threading.Event()
+
+        def fork(forking: threading.Event = forking, leave: threading.Event = leave) -> None:
+            connections.FORKS.one.acquire()
+            forking.set()
+            leave.wait(LONGEST)
+            connections.FORKS.before()
+            connections.FORKS.after()
+            connections.FORKS.one.release()
+
+        thread = threading.Thread(target=fork)
+        if during_a_fork:
+            thread.start()
+            assert forking.wait(LONGEST)
+        del ledger
+        gc.collect()
+        assert left.is_open == during_a_fork
+        if during_a_fork:
+            leave.set()
+            thread.join(LONGEST)
+            assert not left.is_open
+
+
+def test_a_child_of_a_fork_that_was_interrupted_opens_no_file_that_its_parent_had_open(
+    quick: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLite would believe that the child has its parent's locks; other files are as good as ever."""
+    ledger = open_ledger(quick / "x.db")
+    ledger.open("people", PureDP(1))
+
+    def stop() -> None:
+        raise KeyboardInterrupt
+
+    def look() -> None:
+        with pytest.raises(LedgerFailed) as refusal:
+            open_ledger(quick / "x.db")
+        assert refusal.value.code == "ledger-forked"
+        open_ledger(quick / "y.db").open("people", PureDP(1))
+
+    monkeypatch.setattr("sys.unraisablehook", lambda event: None)
+    store: Any = ledger._store
+    store.before_fork = stop
+    with within(LONGEST):
+        assert ended_well(child(look))
+    del store.before_fork
+    assert ledger.reserve("people", THOUSANDTH).id == "1"
+    assert ended_well(child(lambda: open_ledger(quick / "x.db").reserve("people", THOUSANDTH)))
+    ledger.verify()
+    ledger.close()
+
+
+def test_a_child_that_is_forked_while_the_anchor_is_read_does_not_keep_it_locked(
+    quick: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody could sell any more while that child lived."""
+    ledger = open_ledger(quick / "x.db")
+    ledger.open("people", PureDP(1))
+    content, children = log._content, list[int]()
+
+    def fork_meanwhile(file: int, start: int = 0) -> bytes:
+        children.append(child(signal.pause))
+        return content(file, start)
+
+    monkeypatch.setattr(log, "_content", fork_meanwhile)
+    assert ledger._store.anchor.read()  # type: ignore[attr-defined]
+    monkeypatch.undo()
+    file = os.open(quick / "x.db.keep" / "anchor", os.O_RDWR)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    finally:
+        os.close(file)
+        for pid in children:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+    assert children
+    ledger.close()
+
+
+def test_a_long_read_ends_though_its_process_forks_again_and_again(quick: Path) -> None:
+    """It began anew after each fork, and never ended where forks came more often than it takes."""
+    ledger = open_ledger(quick / "x.db")
+    ledger.open("people", PureDP(1))
+    store: Any = ledger._store
+    begun, seen = threading.Semaphore(0), list[str]()
+
+    def look(rows: Rows) -> str:
+        begun.release()
+        for _ in range(30):
+            time.sleep(0.01)
+            rows.get(ENTRY, 1)
+        return "all"
+
+    thread = threading.Thread(target=lambda: seen.append(store.read(look, long=True)), daemon=True)
+    thread.start()
+    end = time.monotonic() + 3 * LONGEST
+    while not seen and time.monotonic() < end:
+        if begun.acquire(timeout=0.05):  # from its first step on, each time
+            store.before_fork()
+            store.after_fork()
+    thread.join(LONGEST)
+    assert seen == ["all"]
+    assert store._grace == 0
     ledger.close()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ import pytest
 from curador.errors import LedgerFailed
 from curador.ledger.book import Book
 from curador.ledger.opening import open_ledger
+from curador.ledger.stores.group_commit import GroupCommit, Job
 from curador.privacy import PureDP
 from tests.ledger.conftest import Opener
 from tests.ledger.interrupts import Interrupt, interrupted, within
@@ -21,9 +24,10 @@ from tests.ledger.workers import THOUSANDTH
 # An interrupt while Python drops a generator is not raised, but shown.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
-STORES = ("group_commit", "unit_of_work", "sql", "sqlite", "postgres", "file_queue", "reopened_file")
+STORES = ("group_commit", "unit_of_work", "sql", "sqlite", "connections", "postgres", "file_queue", "reopened_file")
 ANCHOR = ("log", "summary", "keep")
 FILES = (*(f"/ledger/stores/{name}.py" for name in STORES), *(f"/ledger/anchor/{name}.py" for name in ANCHOR))
+QUEUE = ("/ledger/stores/group_commit.py",)
 BOOK = (*FILES, "/ledger/book.py", "/ledger/posting.py", "/ledger/history.py")
 
 
@@ -156,3 +160,54 @@ def test_a_leader_that_is_interrupted_stops_none_of_its_group(opener: Opener) ->
     assert set(lost) <= {"ledger-interrupted"}  # who of the two leads is not decided here
     mine.check()
     others.check()
+
+
+def test_what_was_interrupted_while_it_queued_is_not_run_by_the_next() -> None:
+    """A charge was then written after the interrupt had been told, and after the history had been looked at."""
+    ran: list[str] = []
+
+    def perform(batch: Sequence[Job]) -> None:
+        for job in batch:
+            job.finish(job.transaction(None))
+
+    for at in range(1, interrupted(lambda: GroupCommit(perform).run(lambda _: None), None, QUEUE) + 1):
+        group = GroupCommit(perform)
+        with suppress(Interrupt):
+            interrupted(lambda group=group: group.run(lambda _: ran.append("first")), at, QUEUE)  # type: ignore[misc]
+        before = list(ran)
+        group.run(lambda _: ran.append("next"))
+        assert ran == [*before, "next"], f"interrupted at instant {at}"
+
+
+def test_whoever_is_interrupted_while_another_writes_is_told_when_it_is_written() -> None:
+    """Else what is read afterwards is not what stays: a grant that was not there yet was made again, and done twice."""
+    seen: list[str] = []
+    main = threading.get_ident()
+
+    def perform(batch: Sequence[Job]) -> None:
+        signal.pthread_kill(main, signal.SIGUSR1)
+        time.sleep(0.3)
+        for job in batch:
+            job.finish(job.transaction(None))
+
+    def lead() -> None:
+        while not group._waiting:
+            time.sleep(0.001)
+        group._perform_all()
+        group.lead.release()
+
+    def interrupt(number: int, frame: object) -> None:
+        seen.append("interrupted")
+        raise Interrupt
+
+    group = GroupCommit(perform)
+    before = signal.signal(signal.SIGUSR1, interrupt)
+    group.lead.acquire()
+    thread = threading.Thread(target=lead)
+    thread.start()
+    with within(20), pytest.raises(Interrupt):
+        group.run(lambda _: seen.append("written"))
+    seen.append("told")
+    thread.join()
+    signal.signal(signal.SIGUSR1, before)
+    assert seen == ["interrupted", "written", "told"]

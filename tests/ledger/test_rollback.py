@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from fractions import Fraction
@@ -204,6 +205,7 @@ def test_a_folder_named_from_where_it_was_opened(quick: Path, monkeypatch: pytes
 
 LATECOMER = """
 import sys
+import uuid
 from curador.errors import LedgerBroken
 from curador.ledger.opening import open_ledger
 try:
@@ -393,3 +395,41 @@ def test_a_copy_that_was_given_a_delta_elsewhere_is_restored_closed(quick: Path)
     ledger.verify()
     ledger.close()
     open_ledger(**here).verify()
+
+
+def test_a_schema_that_is_renamed_over_a_transaction_gets_nothing_of_it(postgres_url: str, tmp_path: Path) -> None:
+    """A transaction that had locked the one wrote into the other, and its process went on there unnoticed."""
+    import psycopg
+
+    address: dict[str, Any] = {
+        "address": postgres_url,
+        "schema": f"s{uuid.uuid4().hex[:12]}",
+        "keep": tmp_path / "keep",
+    }
+    schema, copies = address["schema"], Copies(address)
+    ledger = open_ledger(**address)
+    ledger.open("people", PureDP(1))
+    buy(ledger)
+    copies.make()
+    buy(ledger, 5)
+    store: Any = ledger._store
+    commit = store._commit
+    with psycopg.connect(postgres_url, autocommit=True) as other:
+        older = copies._made.replace(schema.encode(), f"{schema}_older".encode())
+        other.execute(b"\n".join(line for line in older.splitlines() if not line.startswith(b"\\")))
+
+        def commit_after_the_swap() -> None:
+            store._commit = commit
+            for old, new in ((schema, f"{schema}_newer"), (f"{schema}_older", schema)):
+                other.execute(f"ALTER SCHEMA {old} RENAME TO {new}".encode())
+            commit()
+
+        store._commit = commit_after_the_swap
+        with pytest.raises(LedgerBroken) as refusal:
+            buy(ledger)
+        assert refusal.value.code == "ledger-replaced"
+        refused(lambda: buy(ledger), lambda: open_ledger(**address))
+        newest = "SELECT max(sequence) FROM {}.entry"
+        assert other.execute(newest.format(schema).encode()).fetchone() == (3,)
+        assert other.execute(newest.format(f"{schema}_newer").encode()).fetchone() == (13,)
+    ledger.close()

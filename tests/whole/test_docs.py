@@ -246,3 +246,16 @@ def test_pages_name_tests_that_are_there() -> None:
     named = {found for page in pages for found in re.findall(r"\btests/[\w/]+\.py\b", page.read_text())}
     assert len(named) > 10
     assert {path for path in named if not (ROOT / path).is_file()} == set()
+
+
+def test_every_finding_names_tests_that_are_there() -> None:
+    rows = [line for line in (ROOT / "docs" / "audit-findings.md").read_text().splitlines() if line.startswith("| ")]
+    named = {row: set(re.findall(r"\btest_\w+", row)) for row in rows if "held by" not in row}
+    assert len(named) > 30
+    assert all(named.values())
+    there = {
+        name
+        for path in (ROOT / "tests").rglob("test_*.py")
+        for name in re.findall(r"\bdef (test_\w+)", path.read_text())
+    }
+    assert set().union(*named.values()) <= there

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -251,7 +251,7 @@ class Scopes(TableScopes):
         """
         scope = self.named(name)
         name = name if name in self._private else normal(name)
-        if expires is not None and expires <= datetime.now(UTC):
+        if expires is not None and expires <= self.ledger.time():
             raise InvalidParameter(
                 "This budget would have ended already.", fix="Let it end on a later day.", code="already-ended"
             )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from threading import BoundedSemaphore
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
@@ -198,7 +198,7 @@ def shortage(ledger: Ledger, receiver: str, event: Event, guarantee: Guarantee) 
     while balance is not None:
         if balance.closed:
             end = balance.expires
-            expired = end is not None and datetime.now(UTC) >= end
+            expired = end is not None and ledger.time() >= end
             ended = f"ended before {end:%Y-%m-%d}, UTC" if expired else "was closed"
             return BudgetExceeded(
                 f"The budget of {balance.scope!r} {ended}.",

@@ -258,10 +258,10 @@ class Buyer:
                     raise EngineFailed(same.what, fix=same.fix, cost=cost, code=same.code)
                 under, found = opened(self._ledger.settle(charge.id, made, planned=planned))
                 self._known.settled(_charged(held)[0], charge)
-            except BaseException:
+            except BaseException as error:
                 if named is not None:
                     with suppress(CuradorError):  # others then wait a little longer
-                        self._ledger.fail(named, self._owner)
+                        self._ledger.fail(named, self._owner, look=isinstance(error, CuradorError))
                 raise
             return Bought(found, charge, False, request.because, _shared(charge, who), under)
 

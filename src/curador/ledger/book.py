@@ -300,7 +300,7 @@ class Book(Registry, AccessList):
         # The anchor then covers the charge: if the history is cut off before it, opening the ledger notices.
         return self._store.write(store_answer, BEFORE)
 
-    def fail(self, fingerprint: str, owner: str) -> None:
+    def fail(self, fingerprint: str, owner: str, *, look: bool = True) -> None:
         def owed(rows: Rows) -> int | None:
             _, number, by = rows.get(RUNNING, fingerprint) or (None, 0, None)
             return number if by == owner and rows.get(ANSWER, number) is None else None
@@ -309,7 +309,7 @@ class Book(Registry, AccessList):
             if (number := owed(rows)) is not None:
                 append(rows, self._key, Failed(number), self._time(rows))
 
-        if self._store.read(owed) is not None:
+        if not look or self._store.read(owed) is not None:
             self._store.write(end_without_answer)
 
     def running(self, fingerprint: str) -> str | None:

@@ -138,10 +138,11 @@ class Ledger(Protocol):
         """
         ...
 
-    def fail(self, fingerprint: str, owner: str) -> None:
+    def fail(self, fingerprint: str, owner: str, *, look: bool = True) -> None:
         """Record that an owner will not answer a question, so that others need not wait; its charge stays spent.
 
-        Nothing is written if it has no charge for it that could still be answered.
+        Nothing is written if it has no charge for it that could still be answered.  ``look``: whether it is looked for
+        first, as is cheaper; not where it was interrupted, and may be in a transaction that another thread is writing.
         """
         ...
 

@@ -12,7 +12,7 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -300,7 +300,25 @@ def instant(at: datetime) -> str:
     """A time as the text that entries carry; texts have the order of their times."""
     if at.tzinfo is None:
         raise InvalidParameter("A time without a zone is not an instant.", fix="Use datetime.now(UTC) or similar.")
-    return (at if at.tzinfo is UTC else at.astimezone(UTC)).isoformat()
+    return (at if at.tzinfo is UTC else in_utc(at)).isoformat()
+
+
+def in_utc(at: datetime) -> datetime:
+    """The same instant in UTC, or the calendar's last moment, or its first, where that is beyond it."""
+    try:
+        return at.astimezone(UTC)
+    except OverflowError:
+        return (datetime.max if at.year > 1 else datetime.min).replace(tzinfo=UTC)
+
+
+def end_of_day(day: date) -> datetime:
+    """The moment a day is over, UTC; of the calendar's last day, which stands for never, its last moment.
+
+    >>> end_of_day(date(2026, 12, 31)).isoformat(), end_of_day(date.max).isoformat()
+    ('2027-01-01T00:00:00+00:00', '9999-12-31T23:59:59.999999+00:00')
+    """
+    begun = datetime(day.year, day.month, day.day, tzinfo=UTC)
+    return datetime.max.replace(tzinfo=UTC) if day == date.max else begun + timedelta(days=1)
 
 
 def now() -> datetime:

@@ -211,9 +211,10 @@ class Balance:
         rest = left(self.state)
         if self.state.currency.rule is Rule.RENYI_ANY:  # one open order is enough: a minimum over scopes bounds nothing
             return rest
-        for balance in path[1:]:
-            if balance.state.currency == self.state.currency:
-                rest = tuple(map(min, rest, left(balance.state)))
+        for above in path[1:]:  # number by number: after a grant of delta its epsilon is still that of budgets without
+            if above.state.currency.rule is not Rule.RENYI_ANY:
+                theirs = dict(zip(_numbers(above.state), left(above.state), strict=True))
+                rest = tuple(min(x, theirs.get(n, x)) for n, x in zip(_numbers(self.state), rest, strict=True))
         return rest
 
     def _lines(self) -> Iterator[tuple[str, str, str, str, float]]:
@@ -243,6 +244,12 @@ class Balance:
         title = html.escape(self.scope) + (" (closed)" if self.closed else "")
         head = "".join(f"<th>{name}</th>" for name in ("", "spent", "of", "remaining", ""))
         return f"<table><caption>{title}</caption><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def _numbers(state: Filter) -> list[tuple[Rule, str]]:
+    """The numbers that a budget counts, each as all budgets do that count it alike."""
+    rule = state.currency.rule
+    return [(Rule.APPROXIMATE if rule is Rule.PURE else rule, name) for name in state.currency.names]
 
 
 # ---- decisions and registrations ---------------------------------------------------------------------------------

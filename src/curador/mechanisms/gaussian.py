@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from statistics import NormalDist
 from typing import Any, ClassVar, overload
 
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 from curador.accounting.events import DiscreteGaussianNoise, GaussianNoise
 from curador.accounting.events.base import check_size
 from curador.errors import InvalidParameter, InvalidValue
+from curador.forks import cached_property
 from curador.mechanisms.base import (
     Exact,
     IntegerNoise,

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache, reduce
+from functools import lru_cache, reduce
 from statistics import NormalDist
 from typing import Any
 
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curador.errors import InvalidParameter
+from curador.forks import cached_property
 from curador.mechanisms.base import AdditiveNoise, checked_confidence
 from curador.mechanisms.gaussian import SUMMED, Gaussian, IntegerGaussian
 from curador.mechanisms.laplace import IntegerLaplace, Laplace

@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Any, ClassVar, overload
 
 import numpy as np
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from curador.accounting.events import DiscreteLaplaceNoise, LaplaceNoise
 from curador.errors import InvalidParameter
+from curador.forks import cached_property
 from curador.mechanisms.base import (
     Exact,
     IntegerNoise,

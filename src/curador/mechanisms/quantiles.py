@@ -7,7 +7,6 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from curador.accounting.events import Event, ExponentialChoice
 from curador.errors import InvalidParameter, InvalidValue
+from curador.forks import cached_property
 from curador.mechanisms.base import Mechanism, checked_confidence, checked_epsilon, real_array
 from curador.noise import SYSTEM, Entropy, choose, uniform_below, uniform_below_array
 from curador.numbers import Number, above, positive, probability, rational, set_fields, up

@@ -11,12 +11,12 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from fractions import Fraction
-from functools import cached_property
 from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
 
+from curador.forks import cached_property
 from curador.noise.decide import MORE, exp_minus
 from curador.noise.entropy import Entropy
 

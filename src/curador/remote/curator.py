@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Never, cast
 
@@ -19,6 +18,7 @@ from curador.curator.study.quality import Quality
 from curador.curator.study.tables import read_table
 from curador.curator.table import Asked, CuratorTable, refuse_unknown
 from curador.errors import InvalidParameter
+from curador.forks import cached_property
 from curador.ledger.contract import Charge, Charges
 from curador.mechanisms.sensitivity import Contribution
 from curador.numbers import Number, set_fields

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
@@ -26,7 +27,7 @@ from curador.server.description import described
 from curador.server.gate.clock import TickClock
 from curador.server.gate.cookies import mark_of
 from curador.server.gate.guard import App, Guard, on_console
-from curador.server.gate.metrics import Metrics
+from curador.server.gate.metrics import LOG, Metrics
 from curador.server.gate.problems import document, problem
 from curador.server.gate.refusals import malformed, refused, unforeseen
 from curador.server.gate.settings import Settings
@@ -74,7 +75,10 @@ def make_app(open_curator: OpenCurator, settings: Settings | None = None, shared
             return curator
 
         def more_collected(file: Path, study: Study) -> None:
-            collect.open_more(service.collected, Settings.read(study.server, file.parent))
+            try:
+                collect.open_more(service.collected, Settings.read(study.server, file.parent))
+            except CuradorError as error:  # how it is served takes a restart; what it declares is served already
+                LOG.error(json.dumps({"server": "not read again", "because": error.code}))
 
         service.study = ServedStudy(paced, more_collected)
         service.curator = service.study.curator

@@ -34,7 +34,8 @@ class TextColumn:
 
     def aligned(self) -> list[str]:
         """Heading and cells, all of one width."""
-        return [x.rjust(self.width) if self.right else x.ljust(self.width) for x in (self.heading, *self.cells)]
+        width = self.width  # once: it looks at every cell
+        return [x.rjust(width) if self.right else x.ljust(width) for x in (self.heading, *self.cells)]
 
 
 def text_table(columns: Sequence[TextColumn]) -> list[str]:

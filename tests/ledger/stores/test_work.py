@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from curador.ledger.book import Book
 from curador.ledger.entries import Reserved
 from curador.ledger.opening import open_ledger
 from curador.ledger.posting import append
-from curador.ledger.stores.rows import DbRow, DbValue, Rows
+from curador.ledger.stores.rows import DbValue, Rows
 from curador.privacy import PureDP
 from tests.ledger.workers import THOUSANDTH
 
@@ -81,11 +81,6 @@ def test_postgresql_looks_everything_up_by_key(postgres_url: str, quick: Path, m
         def execute(self, statement: str, values: Sequence[DbValue]) -> Any:
             seen.append((statement, values))
             return super().execute(statement, values)
-
-        def executemany(self, statement: str, rows: Iterable[DbRow]) -> None:
-            written = list(rows)
-            seen.extend((statement, row) for row in written)
-            super().executemany(statement, written)
 
     monkeypatch.setattr(postgres, "_Database", Spying)
 

@@ -118,7 +118,7 @@ def test_candidates_are_a_list() -> None:
 
 
 @pytest.mark.parametrize(
-    "much", ["1e9999999", "1e-9999999", "1e5000", "1" * 2000, Fraction(10**5000), 10**5000], ids=range(6)
+    "much", ["1e9999999", "1e-9999999", "1e5000", "1" * 2500, Fraction(10**5000), 10**5000], ids=range(6)
 )
 def test_numbers_that_take_for_ever_to_write_out_are_refused(much: Any) -> None:
     with pytest.raises(InvalidParameter):

@@ -96,6 +96,19 @@ def test_what_has_no_consistent_release_is_refused(text: str, why: str) -> None:
         planned(text)
 
 
+def test_one_expression_is_one_group_of_a_set() -> None:
+    """Built or as JSON it was charged, and could not be read: what is kept of a set is found by its expressions."""
+    query = TableQuery.of("t", TABLES).group_by(a="sex", b="sex").aggregate(n=count())
+    assert query.question.sets == ()
+    with pytest.raises(QuestionRefused) as refusal:
+        _ = query.grouping_sets(["a", "b"], ["a"], []).question
+    assert refusal.value.code == "group-twice"
+    document = query.question.to_json() | {"sets": [["a", "b"], ["a"], []]}
+    with pytest.raises(QuestionRefused) as refusal:
+        Question.from_json(document)
+    assert refusal.value.code == "group-twice"
+
+
 def exact(made: Plan, seed: int = 0) -> Answers:
     rng = np.random.default_rng(seed)
     keys = made.checked.keys or ()

@@ -6,7 +6,6 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +18,7 @@ from curador.accounting.pld.pairs import Ends, Pair, stacked
 from curador.accounting.pld.rules import Orders, bounded, orders, parts
 from curador.accounting.pld.spectrum import log_rest
 from curador.errors import InvalidParameter, NotPromised
+from curador.forks import cached_property
 from curador.numbers import above, below
 from curador.privacy import Neighbors
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import ItemsView, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache, partial
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -33,6 +33,7 @@ from curador.accounting.pld.solve import (
 from curador.accounting.pld.spectrum import Band, Spectrum, nothing
 from curador.accounting.pld.window import Sight, Window, look_for_epsilon, plan_for, seen
 from curador.errors import InvalidParameter
+from curador.forks import cached_property
 from curador.numbers import Number, set_fields, times
 
 _ROOM = 4  # a plan is made for a history this many times as long

@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 import numpy as np
 
 from curador.accounting.pld.cells import UNDERFLOW, Complexes, Floats
 from curador.accounting.pld.spectrum import UNIT, Band, Spectrum
+from curador.forks import cached_property
 
 _NEGLIGIBLE = 2.0**-70  # terms this small beside the largest are counted as errors instead
 

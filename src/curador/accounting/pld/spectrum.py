@@ -10,13 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from curador.accounting.pld.cells import Atoms, Cells, Complexes, Floats
 from curador.accounting.pld.pairs import Pair
+from curador.forks import cached_property
 
 UNIT = 2.0**-53  # the unit round-off of doubles
 CELL_ERROR = 2.0**-40  # relative, of the mass in a cell: see masses.py

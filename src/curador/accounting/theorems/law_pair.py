@@ -12,7 +12,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -27,6 +26,7 @@ from curador.accounting.rules.divergences import law, renyi_divergence
 from curador.accounting.rules.profiles import log_above, log_delta_rule, pure_epsilon
 from curador.accounting.rules.renyi_rules import Floats, curve_rule, renyi_rule
 from curador.errors import InvalidParameter
+from curador.forks import cached_property
 from curador.numbers import Number, above, probability, set_fields, up, whole
 from curador.privacy import Neighbors
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -131,10 +131,11 @@ def grant(
     Example: curador grant ana --epsilon 0.5
     """
     from curador.curator.study.document import read_study_document
+    from curador.curator.study.file import end_of
 
     with warnings.catch_warnings(record=True) as warned, open_study(study) as curator:
         warnings.simplefilter("always")
-        end = None if expires is None else expires.replace(tzinfo=UTC) + timedelta(days=1)
+        end = None if expires is None else end_of(expires.date())
         amount = Paid(epsilon, delta, rho).granted(delta_alone=True)
         found = curator.grant(scope, because=because, group=group, expires=end, **amount)
         section = _section(scope, read_study_document(study), curator.scopes)

@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
@@ -18,6 +18,7 @@ from curador.curator.releases.release import Release, present
 from curador.engines.engine import Progress
 from curador.engines.pool import EnginePool
 from curador.errors import BudgetExceeded, InvalidParameter, NotPromised, QuestionRefused
+from curador.forks import cached_property
 from curador.numbers import Number, down, positive, rational, set_fields, up
 from curador.privacy import ZCDP, ApproxDP, Guarantee, Neighbors, PureDP, total
 from curador.query.answer.noisy import from_bytes, not_a_measurement

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,6 +12,7 @@ from curador.curator.policy import Policy
 from curador.curator.study.document import read_study_document, section, text
 from curador.curator.study.tables import tables_from
 from curador.errors import InvalidParameter
+from curador.ledger.entries import end_of_day, in_utc
 from curador.privacy import Guarantee
 from curador.query.plan.budget import budget_of
 from curador.query.tables.names import distinct, refuse_unknown
@@ -130,11 +131,19 @@ def _analyst(name: str, kind: str, among: Mapping[str, Any], file: Path, groups:
 
 
 def _end(name: str, given: object) -> datetime | None:
-    """The moment a budget ends; one that expires on a date ends at the end of that day, UTC."""
     if given is None:
         return None
-    if isinstance(given, datetime):
-        return given if given.tzinfo else given.replace(tzinfo=UTC)
     if isinstance(given, date):
-        return datetime.combine(given, time(), UTC) + timedelta(days=1)
+        return end_of(given)
     raise InvalidParameter(f"{name!r}: expires must be a date.", fix="Write expires = 2026-12-31.")
+
+
+def end_of(given: date) -> datetime:
+    """The moment a budget ends: a time is that moment, in UTC where it names no zone, and a day lasts to its end, UTC.
+
+    >>> end_of(date(2026, 12, 31)).isoformat()
+    '2027-01-01T00:00:00+00:00'
+    """
+    if isinstance(given, datetime):
+        return in_utc(given) if given.tzinfo else given.replace(tzinfo=UTC)
+    return end_of_day(given)

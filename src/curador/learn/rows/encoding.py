@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
 
 from curador.errors import InvalidParameter
+from curador.forks import cached_property
 
 SCALE = 1 << 10
 """The integer that stands for 1."""

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from curador.forks import cached_property
 from curador.learn.rows.design import Design
 from curador.learn.rows.encoding import SCALE, Encoding, Ints
 from curador.learn.sums.noise import least_noise

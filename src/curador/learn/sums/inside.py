@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import combinations, combinations_with_replacement
 
 import numpy as np
@@ -28,6 +27,7 @@ from curador.curator.purchases.tallied import (
     weighed,
 )
 from curador.curator.purchases.training import ReadRows
+from curador.forks import cached_property
 from curador.learn.rows.encoding import SCALE, Floats, Ints
 from curador.learn.rows.records import RecordReader
 from curador.learn.sums.classes import ClassSums

@@ -17,11 +17,11 @@ import hashlib
 import hmac
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache, partial
 from pathlib import Path
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from curador.accounting.rules.costs import Cost
 from curador.errors import LedgerBroken
@@ -31,6 +31,8 @@ from curador.ledger.entries import keyed_digest, plain, quoted, read
 from curador.ledger.stores.memory_rows import MemoryRows
 from curador.ledger.stores.reopened_file import ReopenedFile, patiently
 from curador.ledger.stores.rows import Head
+
+T = TypeVar("T")
 
 SIZE = 64 * 1024
 """Bytes of a log, unless its first line is long: some two hundred marks."""
@@ -127,13 +129,11 @@ class Anchor:
             raise unavailable(self._path, error) from None
 
     def _glance_locked(self) -> Head:
-        file = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
-        try:  # before the lock of this process's threads, as whoever marks takes them
-            patiently(partial(fcntl.flock, file, fcntl.LOCK_SH | fcntl.LOCK_NB))
+        def look(_: int) -> Head:
             with self._lock:
                 return self._look(self._file.descriptor(), self._file.identity).head
-        finally:
-            os.close(file)
+
+        return self._unchanged(look)  # before the lock of this process's threads, as whoever marks takes them
 
     def read(self) -> tuple[Head, MemoryRows] | None:
         """The newest mark, and what the history up to it comes to; None if there is no file.
@@ -150,15 +150,21 @@ class Anchor:
     def _all(self) -> list[tuple[dict[str, Any], str]]:
         with translated_errors(self._path):
             try:
-                file = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
+                content = self._unchanged(_content)
             except FileNotFoundError:
                 return []
-            try:
-                patiently(partial(fcntl.flock, file, fcntl.LOCK_SH | fcntl.LOCK_NB))
-                content = _content(file)
-            finally:
-                os.close(file)
         return self._marks(content)[0]
+
+    def _unchanged(self, read: Callable[[int], T]) -> T:
+        """Read the file while nobody writes it."""
+        opened = ReopenedFile(self._path, os.O_RDONLY)
+        file = opened.descriptor()
+        try:
+            patiently(partial(fcntl.flock, file, fcntl.LOCK_SH | fcntl.LOCK_NB))
+            return read(file)
+        finally:
+            fcntl.flock(file, fcntl.LOCK_UN)  # closing it would not do where a child was forked meanwhile
+            opened.close()
 
     def verified(self) -> Head | None:
         """The head up to which the history was verified, as noted beside the anchor; None if that is not known."""

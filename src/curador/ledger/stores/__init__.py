@@ -11,6 +11,7 @@ Reading order:
 * sql — the store that both databases share: batches, anchor writes, fork safety
 * reopened_file — a file kept open across uses
 * file_queue — a fair lock between processes
+* connections — those to SQLite files, none of which is open while a process forks
 * sqlite — a ledger in one SQLite file
 * postgres — a ledger in a PostgreSQL schema.
 """

@@ -13,7 +13,7 @@ from itertools import pairwise
 from threading import Lock
 from typing import Any
 
-from curador.errors import LedgerFailed
+from curador.errors import CuradorError, LedgerFailed
 from curador.ledger.stores.rows import UNSURE
 
 PATIENCE = 0.1
@@ -63,7 +63,7 @@ class GroupCommit:
     batch, whatever was raised, and the last wakes the first in the queue: if all woke at once, or while that one runs a
     transaction, they would only wait for each other, for the interpreter.  And those who left come again: they queue
     meanwhile, and the next transaction is shared by all of them.
-    ``perform`` runs a batch in one transaction; what it raises is the outcome of every job it did not finish.
+    ``perform`` runs a batch in one transaction; a refusal that it raises is the outcome of every job it did not finish.
 
     >>> def perform(batch):
     ...     for job in batch:
@@ -83,10 +83,10 @@ class GroupCommit:
 
     def run(self, transaction: Callable[[Any], Any], need: Any = None) -> Any:
         job = Job(transaction, need)
-        with self._guard:
-            self._waiting.append(job)
-            first = len(self._waiting) == 1
         try:
+            with self._guard:
+                self._waiting.append(job)
+                first = len(self._waiting) == 1
             if not first or self.lead.locked():
                 job.wait(self.lead.locked if first else None, PATIENCE)
             if first and self._leaving():
@@ -97,8 +97,11 @@ class GroupCommit:
                         self._perform_all()
         except BaseException:  # interrupted: a job that nobody has begun is taken back
             with self._guard:
-                if job in self._waiting:
+                if queued := job in self._waiting:
                     self._waiting.remove(job)
+            if not queued and not job.done:  # it is being written: what is read after this is what stays
+                with self.lead:
+                    pass
             raise
         finally:
             job.left = True
@@ -124,7 +127,7 @@ class GroupCommit:
         try:
             if batch:
                 self._perform(batch)
-        except Exception as error:  # noqa: BLE001  every waiter raises it
+        except CuradorError as error:  # every waiter raises it; anything else was raised in this thread alone
             for job in batch:
                 if not job.done:
                     job.finish(error=error)

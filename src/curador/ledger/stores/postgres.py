@@ -3,6 +3,10 @@
 Behind a pooler in transaction mode every transaction may run in another session, and every session in turn serves other
 clients.  So nothing is assumed of a session or left in it: each statement names its schema, settings are of one
 transaction, nothing is prepared on the server, and locks end with the transaction.
+
+A server counts how long a client stays away only once it has all that was sent and knows that it is all.  So what
+begins a transaction is one message, and what it writes is another, with its COMMIT: a client that is stopped or lost at
+any instant is rolled back in a minute.
 """
 
 from __future__ import annotations
@@ -10,19 +14,19 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from select import POLLIN, poll
 from typing import Any
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from curador.errors import InvalidParameter, LedgerFailed
+from curador.errors import InvalidParameter, LedgerBroken, LedgerFailed
 from curador.ledger.anchor.log import Anchor
 from curador.ledger.stores.reopened_file import PATIENCE
 from curador.ledger.stores.rows import HEAD, TABLES, UNSURE, DbRow, DbValue, T
 from curador.ledger.stores.sql import SqlStore, TranslatedErrors, create_tables
-from curador.ledger.stores.unit_of_work import Database, select
+from curador.ledger.stores.unit_of_work import Database
 
 TYPES = {int: "bigint", str: 'text COLLATE "C"', bytes: "bytea"}  # keys in the order of their bytes, as in Python
 
@@ -36,7 +40,7 @@ _SETTINGS = {
     "lock_timeout": f"{PATIENCE + 5}s",
 }
 _SET = ", ".join(f"pg_catalog.set_config('{name}', '{value}', true)" for name, value in _SETTINGS.items())
-_BEGIN = (b"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", f"SELECT {_SET}".encode())
+_BEGIN = f"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SELECT {_SET}".encode()
 _KEEPALIVE = {
     "keepalives_idle": "30",
     "keepalives_interval": "10",
@@ -44,6 +48,9 @@ _KEEPALIVE = {
     "tcp_user_timeout": "60000",  # milliseconds, for what was sent: the system sends no keepalives meanwhile
 }
 """Seconds after which a server that does not answer any more is known to be gone, unless the address says otherwise."""
+
+LONG_VALUE = 65_536
+"""Bytes of a value that is sent by itself: written out in a statement it would be twice as long."""
 
 _BEGIN_READING = b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _REFUSE_CHANGES = """
@@ -93,8 +100,10 @@ class PostgresStore(SqlStore):
 
     def __init__(self, url: str, schema: str, anchor: Anchor) -> None:
         self._url, self._schema, self.prefix = url, schema, quoted(schema)
-        self._locking = f"{select(HEAD, 0, prefix=self.prefix)} FOR UPDATE".encode()
+        self._locking = f"SELECT tableoid FROM {self.prefix}{HEAD.name} FOR UPDATE".encode()
+        self._same_tables = f"SELECT 1 / (tableoid = %d)::int FROM {self.prefix}{HEAD.name}".encode()
         self._connections: dict[str, psycopg.Connection[Any]] = {}
+        self._locked: tuple[int] | None = None
         super().__init__(anchor)
 
     def create(self, genesis: bytes) -> None:
@@ -127,25 +136,28 @@ class PostgresStore(SqlStore):
             connection = self._connection("write")
             server = connection.pgconn
             try:
-                with ExitStack() as self._pipeline:
-                    pipeline = self._pipeline.enter_context(connection.pipeline())  # only reads wait for a reply
-                    try:
-                        for statement in _BEGIN if new else (*_BEGIN, self._locking):
-                            connection.execute(statement)
-                        return work(_Database(connection, pipeline))
-                    except BaseException:
-                        server.finish()  # built in, so that no interrupt comes before it; the server rolls back
-                        raise
+                begun = connection.execute(_BEGIN if new else b"%b; %b" % (_BEGIN, self._locking))
+                self._locked = None if new else _last(begun).fetchone()
+                self._database = _Database(connection)
+                return work(self._database)
             except BaseException:
-                server.finish()
+                server.finish()  # built in, so that no interrupt comes before it; the server rolls back
                 raise
 
     def _commit(self) -> None:
-        self._pipeline.close()  # every statement has succeeded, or this raises
-        # By itself: behind a pooler, what follows a COMMIT in one pipeline may meet another client's transaction.
-        done = self._connections["write"].execute(b"COMMIT")
-        if done.statusmessage != "COMMIT":
-            raise psycopg.OperationalError(f"the server answered {done.statusmessage} to a COMMIT")
+        # A schema can be renamed and another put in its place at any time: names would then mean that one's tables.
+        same = () if self._locked is None else (self._same_tables % self._locked,)
+        try:
+            said = self._database.send(*same, b"COMMIT")
+        except psycopg.errors.DivisionByZero:
+            raise LedgerBroken(
+                f"Another schema was put in the place of {self._schema!r} meanwhile; nothing was written.",
+                fix="Open the ledger again.",
+                code="ledger-replaced",
+                facts={"file": self._schema},
+            ) from None
+        if said != "COMMIT":
+            raise psycopg.OperationalError(f"the server answered {said} to a COMMIT")
 
     def _in_read(self, work: Callable[[Database], T], long: bool = False) -> T:
         if long:  # on a connection of its own
@@ -221,24 +233,38 @@ def translated(error: Exception) -> LedgerFailed | None:
 
 
 class _Database:
-    """A connection that takes statements with ? where a value goes.
+    """A connection that takes statements with ? where a value goes; what returns nothing is sent with the next one."""
 
-    In a pipeline, the server is told after each statement that it has to wait for us: only then does it count how long.
-    """
-
-    def __init__(self, connection: psycopg.Connection[Any], pipeline: psycopg.Pipeline | None = None) -> None:
-        self._connection, self._pipeline = connection, pipeline
+    def __init__(self, connection: psycopg.Connection[Any]) -> None:
+        self._connection, self._encoding = connection, connection.info.encoding
+        self._written_out = psycopg.ClientCursor(connection).mogrify
+        self._waiting: list[bytes] = []
 
     def execute(self, statement: str, values: Sequence[DbValue]) -> Any:
-        found = self._connection.execute(statement.replace("?", "%s").encode(), values)
-        self._sync()
-        return found
+        text = statement.replace("?", "%s")
+        if not statement.startswith("SELECT") and not any(map(_is_long, values)):
+            self._waiting.append(self._written_out(text, values).encode(self._encoding))
+            return None
+        if self._waiting:
+            self.send()
+        return self._connection.execute(text.encode(), values)
 
     def executemany(self, statement: str, rows: Iterable[DbRow]) -> None:
-        with self._connection.cursor() as cursor:
-            cursor.executemany(statement.replace("?", "%s").encode(), rows)
-        self._sync()
+        for row in rows:
+            self.execute(statement, row)
 
-    def _sync(self) -> None:
-        if self._pipeline is not None:
-            self._pipeline.sync()
+    def send(self, *last: bytes) -> str | None:
+        """Send all that waits, and something after it, in one message; what the server says to the last of it."""
+        message, self._waiting = b"; ".join([*self._waiting, *last]), []
+        return _last(self._connection.execute(message)).statusmessage
+
+
+def _last(cursor: psycopg.Cursor[Any]) -> psycopg.Cursor[Any]:
+    """A cursor at the last of its results."""
+    while cursor.nextset():
+        pass
+    return cursor
+
+
+def _is_long(value: DbValue) -> bool:
+    return isinstance(value, bytes | bytearray) and len(value) > LONG_VALUE

@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
+import weakref
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from threading import RLock, local
-from weakref import WeakSet
+from threading import RLock
 
 from curador.errors import CuradorError, LedgerBroken, LedgerFailed
 from curador.ledger.anchor.keep import create as create_file
 from curador.ledger.anchor.keep import sync_folder
 from curador.ledger.anchor.log import Anchor
+from curador.ledger.stores.connections import FORKS, OPEN, SqliteConnection, index_in_use
 from curador.ledger.stores.file_queue import FileQueue
 from curador.ledger.stores.reopened_file import PATIENCE
 from curador.ledger.stores.rows import RESTORE, TABLES, UNSURE, DbRow, DbValue, Rows, RowTable, T
@@ -31,6 +32,9 @@ CACHE_KILOBYTES = 16_000
 
 CHECKPOINT_EVERY = 64
 """Commits after which a process has SQLite write its log into the file."""
+
+FIRST_GRACE = 0.02
+"""Seconds that a fork gives a long read that was interrupted before; then twice as many, so that it ends some time."""
 
 PAUSE = 0.001
 """Seconds between two tries, in which this process can fork."""
@@ -69,26 +73,6 @@ class _Interruptible:
         raise TypeError("a read-only view cannot write")
 
 
-class _Connection(sqlite3.Connection):
-    """A connection that knows the log's index that it uses, in which the locks on the log are."""
-
-    index: tuple[int, int] | None = None
-
-    def close(self) -> None:
-        self.index = None  # also where a thread that was interrupted holds it still
-        super().close()
-
-
-_OPEN: dict[tuple[int, int] | None, WeakSet[_Connection]] = {}
-"""The connections of this process, by the file as the system numbers it: SQLite gives the index of one to the next."""
-
-
-def _index_in_use(file: tuple[int, int] | None) -> tuple[int, int] | None:
-    while True:
-        with suppress(RuntimeError):  # another thread has added one
-            return next((one.index for one in tuple(_OPEN.get(file, ())) if one.index is not None), None)
-
-
 Stamp = tuple[int, int, int]
 """The size of a file, and when its content and its entry in the folder were changed last, as the system says."""
 
@@ -110,16 +94,17 @@ class SqliteStore(SqlStore):
 
     def __init__(self, path: Path, anchor: Anchor) -> None:
         self.path, self._name = path, os.fspath(path)
-        self._connections: dict[str, _Connection] = {}
+        self._connections: dict[str, SqliteConnection] = {}
         self._queue = FileQueue(path.with_name(path.name + "-queue"))
         self._file: tuple[int, int] | None = None
         self._index_name = os.path.realpath(path) + "-shm"  # beside the file itself, where this is a link to it
         self._stamps: dict[str, Stamp | None] = {}  # of the file when each connection was opened
         self._sound: Stamp | None = None  # of the file when it was compared last
-        self._commits = 0
+        self._commits, self._grace = 0, 0.0
         super().__init__(anchor)
-        with _FORKS.making:
-            _FORKS.stores.add(self)
+        weakref.finalize(self, FORKS.drop, self._connections).atexit = False  # other threads may use it to the end
+        with FORKS.making:
+            FORKS.stores.add(self)
 
     def create(self, genesis: bytes) -> None:
         """Create the tables, unless they exist."""
@@ -137,9 +122,7 @@ class SqliteStore(SqlStore):
             self._begin(database, genesis)
 
         with self._group.lead, self._translating:
-            if (
-                not self.path.exists()
-            ):  # its owner's alone, and so are the log and the index that SQLite makes beside it
+            if not self.path.exists():  # its owner's alone, and so are the log and the index that SQLite makes
                 create_file(Path(os.path.realpath(self.path)), b"")  # where a link to it leads
             self._in_write(create_unless_there, fresh=True)
             sync_folder(self.path.parent)
@@ -252,21 +235,24 @@ class SqliteStore(SqlStore):
                 try:
                     with self._connection("long") as connection:
                         connection.execute("BEGIN")
-                        return work(_Interruptible(connection, self))
+                        found = work(_Interruptible(connection, self))
+                    self._grace = 0.0
+                    return found
                 except sqlite3.OperationalError as error:
                     if error.sqlite_errorcode != sqlite3.SQLITE_INTERRUPT:
                         raise
                 except _Interrupted:
                     pass
+                self._grace = max(FIRST_GRACE, 2 * self._grace)
 
-    def _connection(self, use: str, fresh: bool = False) -> _Connection:
-        if self._process != os.getpid():
+    def _connection(self, use: str, fresh: bool = False) -> SqliteConnection:
+        stamp, old = self._same_file(fresh), self._connections.get(use)
+        if self._process != os.getpid() or any(one.file == self._file for one in FORKS.inherited):
             raise LedgerFailed(
                 "This process was forked while the ledger was in use, and its connections cannot be told apart.",
                 fix="Fork from a thread that is not interrupted, or open the ledger in a new process.",
                 code="ledger-forked",
             )
-        stamp, old = self._same_file(fresh), self._connections.get(use)
         if old is None or (self._compare is not None and self._stamps[use] != stamp):
             made = sqlite3.connect(
                 f"{self.path.absolute().as_uri()}?mode=rw",
@@ -274,7 +260,7 @@ class SqliteStore(SqlStore):
                 timeout=PATIENCE,
                 isolation_level=None,  # no transaction is begun or ended but by this class
                 check_same_thread=False,  # one thread at a time, by the locks above
-                factory=_Connection,
+                factory=SqliteConnection,
             )
             try:
                 if fresh:
@@ -291,8 +277,9 @@ class SqliteStore(SqlStore):
             except BaseException:  # of a damaged file: not open until it is collected
                 made.close()
                 raise
-            made.index = _index_in_use(self._file) or self._present_index()
-            _OPEN.setdefault(self._file, WeakSet()).add(made)
+            made.process, made.file = os.getpid(), self._file
+            made.index = index_in_use(self._file) or self._present_index()
+            OPEN.add(made)
             self._connections[use], self._stamps[use] = made, stamp
             if old is not None:
                 old.close()  # now: if it were the last one for a moment, SQLite would write its log into this file
@@ -337,16 +324,18 @@ class SqliteStore(SqlStore):
 
     # -- forks: SQLite counts its locks by process, so that no connection may be open when a process forks
 
-    def _before_fork(self) -> None:
+    def before_fork(self) -> None:
+        """Hold everything, and close all connections."""
         for lock in (self._forking, self._writing, self._reading):
             lock.acquire()
-        self.interrupting = True
-        while not self._reading_long.acquire(timeout=0.01):
-            if "long" in self._connections:
-                self._connections["long"].interrupt()  # it begins anew afterwards
+        if not self._reading_long.acquire(timeout=self._grace):
+            self.interrupting = True
+            while not self._reading_long.acquire(timeout=0.01):
+                if "long" in self._connections:
+                    self._connections["long"].interrupt()  # it begins anew afterwards
         self._drop_connections()
 
-    def _after_fork(self) -> None:
+    def after_fork(self) -> None:
         """Release what this thread holds: less than all if it was interrupted above."""
         self.interrupting = False
         for lock in (self._reading_long, self._reading, self._writing, self._forking):
@@ -373,47 +362,3 @@ class SqliteStore(SqlStore):
             cost=UNSURE,
             code="ledger-unavailable",
         )
-
-
-class _Forks:
-    """What this process does around a fork: no store has a connection open then, also none that is made meanwhile.
-
-    Python settles which functions it calls before a fork when it begins.  So they are called once for all stores, and
-    as long as there are new ones; from the last look on none can be made.
-    """
-
-    def __init__(self) -> None:
-        self.stores: WeakSet[SqliteStore] = WeakSet()
-        self.one, self.making, self.mine = RLock(), RLock(), local()
-
-    @property
-    def held(self) -> list[SqliteStore]:
-        """The stores that this thread holds: one that was interrupted while it waited releases nothing of another's."""
-        found: list[SqliteStore] = self.mine.__dict__.setdefault("held", [])
-        return found
-
-    def before(self) -> None:
-        self.one.acquire()  # threads that fork at once do so one after the other
-        while True:
-            self.making.acquire()
-            new = [store for store in self.stores if store not in self.held]
-            if not new:
-                return
-            self.making.release()
-            for store in new:
-                self.held.append(store)  # first: whatever it holds when it is interrupted is released below
-                store._before_fork()
-
-    def after(self) -> None:
-        while self.held:
-            self.held.pop()._after_fork()
-        for lock in (self.making, self.one):
-            with suppress(RuntimeError):  # less than all if it was interrupted above
-                lock.release()
-
-    def in_child(self) -> None:
-        self.one, self.making, self.mine = RLock(), RLock(), local()
-
-
-_FORKS = _Forks()
-os.register_at_fork(before=_FORKS.before, after_in_parent=_FORKS.after, after_in_child=_FORKS.in_child)

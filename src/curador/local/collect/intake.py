@@ -17,7 +17,6 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import takewhile
 from typing import Any, BinaryIO, cast
 
@@ -25,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curador.errors import MessageRefused
+from curador.forks import cached_property
 from curador.local.collect.stop import Stop
 from curador.local.collect.wire import (
     TOKEN_BYTES,

@@ -7,7 +7,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from curador.accounting.events import Event
 from curador.errors import InvalidParameter, InvalidValue
+from curador.forks import cached_property
 from curador.local.frequency.subset import choose_cells
 from curador.local.learn.reading import sized, vectors
 from curador.local.numeric.base import NumericTask

@@ -6,12 +6,12 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from curador.errors import InvalidParameter, InvalidValue
+from curador.forks import cached_property
 from curador.local.learn.losses import LOSSES, Loss
 from curador.local.learn.randomizers import GradientRandomizer, randomizer_from_json, randomizer_to_json
 from curador.local.learn.reading import EDGE, own_data

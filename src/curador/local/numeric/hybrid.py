@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from curador.errors import InvalidParameter
+from curador.forks import cached_property
 from curador.local.numeric.base import Mean, NumericTask
 from curador.local.numeric.duchi import Duchi
 from curador.local.numeric.piecewise import BITS, Piecewise

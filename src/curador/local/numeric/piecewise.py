@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from curador.forks import cached_property
 from curador.local.numeric.base import LEVELS, NumericTask
 from curador.local.task.draw import coins, uniform
 from curador.local.task.layout import Layout, below

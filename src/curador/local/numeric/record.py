@@ -6,13 +6,13 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from curador.errors import InvalidParameter, InvalidValue
+from curador.forks import cached_property
 from curador.local.frequency.estimates import Frequencies
 from curador.local.frequency.oracle import Oracle
 from curador.local.frequency.planning import best_oracle

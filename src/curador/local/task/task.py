@@ -11,7 +11,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
-from functools import cached_property
 from math import ceil
 from typing import Any, ClassVar, Self
 
@@ -22,6 +21,7 @@ from curador.accounting.events import Event, PureLoss
 from curador.accounting.meaning import posterior
 from curador.accounting.precise import dec, digits, float_above
 from curador.errors import InvalidParameter, InvalidValue, NotPromised
+from curador.forks import cached_property
 from curador.local.devices import curador_device
 from curador.local.task.draw import HALF
 from curador.local.task.estimate import LocalEstimate

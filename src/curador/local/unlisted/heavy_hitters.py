@@ -6,13 +6,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from curador.errors import InvalidParameter
+from curador.forks import cached_property
 from curador.local.frequency.local_hashing import OLH
 from curador.local.frequency.oracle import CELLS
 from curador.local.task.draw import uniform, word_for

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from curador.errors import InvalidParameter
+from curador.forks import cached_property
 from curador.local.frequency.estimates import on_simplex
 from curador.local.task.estimate import LocalEstimate, frequency_summary
 from curador.local.task.keys import LocalKey

@@ -12,13 +12,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from curador.forks import cached_property
 from curador.mechanisms.base import AdditiveNoise
 from curador.mechanisms.intervals import RepeatedTerm
 from curador.query.aggregates.base import Array

@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from curador.forks import cached_property
 from curador.mechanisms.base import AdditiveNoise
 from curador.mechanisms.gaussian import Gaussian, IntegerGaussian
 from curador.mechanisms.intervals import (

@@ -14,11 +14,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
 
 import numpy as np
 
 from curador.errors import QuestionRefused
+from curador.forks import cached_property
 from curador.query.aggregates.base import Array, Estimate, NoisyMeasure, Part, Recipe, as_reals, register
 from curador.query.aggregates.counts import CountFunction
 from curador.query.aggregates.measure import MeasureKind

@@ -13,12 +13,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from curador.forks import cached_property
 from curador.query.aggregates.base import Array, Recipe, as_reals
 from curador.query.aggregates.linear import Forms, LinearForm, Ratio, form_error, forms_of, linear, ratio, ratio_ends
 from curador.query.aggregates.measure import Measure

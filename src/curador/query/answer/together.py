@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from curador.forks import cached_property
 from curador.mechanisms.intervals import NoiseSum
 from curador.query.aggregates.consistent import Axes, KeyTable, Margins, few_parts
 from curador.query.aggregates.measure import ADDED_UP, Measure

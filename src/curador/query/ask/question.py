@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
 from typing import Any
 
 from curador.errors import CuradorError, QuestionRefused
+from curador.forks import cached_property
 from curador.mechanisms.sensitivity import Contribution
 from curador.numbers import set_fields, whole
 from curador.query.aggregates.base import Aggregate, aggregate_from_json, function_named
@@ -175,6 +175,8 @@ class Question:
         self._check_outputs()
         self._check_keys()
         sets = listed_sets(self.sets, [g.name for g in self.group_by], tree=self.tree is not None)
+        if sets and len({g.expr for g in self.group_by}) < len(self.group_by):  # sets are found by them
+            raise QuestionRefused("A group is listed twice.", fix="List it once.", code="group-twice")
         set_fields(self, sets=sets)
         place = {g.name: i for i, g in enumerate(self.group_by)}
         set_fields(self, keys=tuple(sorted(self.keys, key=lambda k: min(place[name] for name in k.groups))))

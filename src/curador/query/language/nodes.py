@@ -103,7 +103,6 @@ SHAPES: dict[str, Callable[[Any], bool]] = {
     "tuple[bool, ...]": _all(_is(bool)),
     "tuple[str | int, ...]": _all(_is(str, int)),
     "tuple[Fraction, ...]": _all(_is(Fraction)),
-    "RowSet | None": lambda x: x is None or type(x).__name__ == "RowSet",  # whose file needs this one
     "Value": lambda x: True,  # a literal reads its value, and sets its kind
     "Kind | None": lambda x: True,
 }

@@ -15,6 +15,7 @@ from curador.errors import QuestionRefused
 from curador.numbers import set_fields
 from curador.query.language import expressions as ex
 from curador.query.language.expressions import Expr, Name
+from curador.query.language.nodes import SHAPES
 from curador.query.language.text import sql_text
 from curador.query.language.trees import expr_from_json, names
 from curador.query.tables.columns import WIDEST
@@ -249,6 +250,9 @@ class RowSet:
             "joins": [join.to_json() for join in self.joins],
             "where": None if self.where is None else self.where.to_json(),
         }
+
+
+SHAPES["RowSet | None"] = lambda x: x is None or isinstance(x, RowSet)
 
 
 @dataclass(frozen=True)

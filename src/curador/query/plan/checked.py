@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
 from itertools import product
 from typing import Any
 
 from curador.errors import QuestionRefused
+from curador.forks import cached_property
 from curador.query.aggregates.base import Aggregate, function_named
 from curador.query.aggregates.counts import count
 from curador.query.ask.measured import best_measured

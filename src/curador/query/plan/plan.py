@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from curador.accounting.events import Event, compose
 from curador.errors import InvalidParameter, QuestionRefused
+from curador.forks import cached_property
 from curador.mechanisms.sensitivity import Contribution
 from curador.privacy import Guarantee, Neighbors
 from curador.query.aggregates.base import Recipe

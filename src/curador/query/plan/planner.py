@@ -6,11 +6,11 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
 from math import fsum
 from typing import TYPE_CHECKING
 
 from curador.errors import InvalidParameter, QuestionRefused
+from curador.forks import cached_property
 from curador.mechanisms.base import checked_confidence
 from curador.mechanisms.sensitivity import Contribution
 from curador.numbers import Number, positive, rational, set_fields, up, whole

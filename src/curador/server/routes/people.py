@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, datetime
 from functools import partial
 from typing import Any
 
 from fastapi import APIRouter
 
 from curador import Balance
+from curador.curator.study.file import end_of as end_of_budget
 from curador.errors import InvalidParameter
 from curador.server.access.auth import exchange
 from curador.server.access.people import end, issue, plain
@@ -24,10 +25,7 @@ def end_of(text: str | None) -> datetime | None:
     if text is None:
         return None
     try:
-        if len(text) == 10:
-            return datetime.combine(date.fromisoformat(text), time(), UTC) + timedelta(days=1)
-        found = datetime.fromisoformat(text)
-        return found if found.tzinfo else found.replace(tzinfo=UTC)
+        return end_of_budget(date.fromisoformat(text) if len(text) == 10 else datetime.fromisoformat(text))
     except (ValueError, OverflowError):
         raise InvalidParameter("This is not a date.", fix="Write expires as 2026-12-31.", code="not-a-date") from None
 
