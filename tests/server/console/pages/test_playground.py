@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from html import unescape
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Error, Route
 
 from curador.server.console.playground.lessons import LESSONS
 from curador.show.words.say import say
@@ -161,3 +162,22 @@ def test_a_slider_turns_its_number_by_keyboard(browser: Browser, served: Served,
                 "([id, end]) => Number(document.getElementById(id).value) === end", arg=[knob.name, float(end)]
             )
             assert page.locator("[aria-invalid=true]").count() == 0
+
+
+def test_the_newest_place_of_a_slider_counts_also_while_an_older_one_is_drawn(browser: Browser, served: Served) -> None:
+    """The second of two quick moves was queued at a form that the answer to the first then replaced, and was lost."""
+    knob = LESSONS["composing"].knobs[0]
+    with screen(browser, served, "reader") as seen:
+        page = seen.open(f"{PATH}/composing")
+        held: list[Route] = []
+        page.route(f"**{PATH}/composing?*", lambda route: route.continue_() if held else held.append(route))
+        slider = page.locator(f"#slide-{knob.name}")
+        slider.focus()
+        with page.expect_request("**/composing?*"):
+            page.keyboard.press("End")
+        with page.expect_response("**/composing?*"):
+            page.keyboard.press("Home")
+            with suppress(Error):  # it was given up meanwhile
+                held[0].continue_()
+        page.wait_for_function("() => !document.querySelector('.htmx-request, .htmx-swapping, .htmx-settling')")
+        assert float(page.input_value(f"#{knob.name}")) == float(knob.least)
