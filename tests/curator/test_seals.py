@@ -105,8 +105,9 @@ def test_what_is_not_sealed_cannot_be_added_or_worded_otherwise(folder: Path) ->
         forged["notes"] = [{**note, "text": "These numbers are exact."} for note in forged["notes"]]
         assert forged["notes"]
     assert refusal(folder, data) == refusal(folder, batch) == "release-worded-otherwise"
-    odd: list[Any] = [float("nan"), [], {}, "\ud800"]
+    odd: list[Any] = [float("nan"), [], {}, "\ud800", 10**400]
     for wrong in odd:
+        assert refusal(folder, {**data, "intervals": {"n": [[wrong, 1.0]]}}) in ("", "release-changed")
         refusal(folder, {**data, "confidence": wrong})
         refusal(folder, {**data, "notes": [{"code": wrong}]})
 

@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 from curador.errors import BudgetExceeded, InvalidParameter, LedgerBroken, LedgerFailed
+from curador.ledger.anchor import keep
 from curador.ledger.anchor import log as anchors
 from curador.ledger.anchor.keep import key_of
 from curador.ledger.anchor.log import Anchor
@@ -476,3 +477,19 @@ def test_a_clock_that_is_set_back_revives_nothing(fresh: Opener) -> None:
     assert times == sorted(times)
     assert len(set(times)) == 2
     ledger.verify()
+
+
+def test_folders_that_are_made_for_the_key_are_durable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A power cut that takes the name of a folder takes all that is in it."""
+    synced: list[Path] = []
+    sync = keep.sync_folder
+
+    def recorded(folder: Path) -> None:
+        synced.append(folder)
+        sync(folder)
+
+    monkeypatch.setattr(keep, "sync_folder", recorded)
+    folder = tmp_path / "a" / "b" / "c"
+    open_ledger(tmp_path / "x.db", keep=folder).close()
+    assert {tmp_path, tmp_path / "a", tmp_path / "a" / "b", folder} <= set(synced)
+    assert folder.stat().st_mode & 0o077 == 0

@@ -86,7 +86,7 @@ def make_app(open_curator: OpenCurator, settings: Settings | None = None, shared
         warm(service.curator)
         service.free, service.paying = CapacityLimiter(limits.threads), CapacityLimiter(CHARGED * limits.threads)
         service.hashing, service.strangers = CapacityLimiter(HASHING), CapacityLimiter(STRANGERS)
-        service.rehearsing = CapacityLimiter(1)
+        service.rehearsing, service.planning = CapacityLimiter(1), CapacityLimiter(max(1, limits.threads // 2))
         service.collected = {}
         collect.open_more(service.collected, limits, must=True)
         with TemporaryDirectory(prefix="curador-jobs-") as folder:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from asyncio import Lock
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Annotated, Any, TypeVar, cast
+from weakref import WeakValueDictionary
 
 from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
@@ -17,6 +20,7 @@ from curador import Curator
 from curador.server.access.auth import Caller, unknown_token, wrong_role
 from curador.server.access.sessions import Sessions
 from curador.server.gate.clock import TickClock
+from curador.server.gate.cpu import bounded
 from curador.server.gate.metrics import Metrics
 from curador.server.gate.settings import Settings
 from curador.server.jobs.runner import JobRunner
@@ -36,6 +40,8 @@ class Service:
     curator: Curator = field(init=False)
     collected: dict[str, Any] = field(init=False)
     free: CapacityLimiter = field(init=False)
+    planning: CapacityLimiter = field(init=False)
+    turns: WeakValueDictionary[str, Lock] = field(default_factory=WeakValueDictionary)
     paying: CapacityLimiter = field(init=False)
     hashing: CapacityLimiter = field(init=False)
     strangers: CapacityLimiter = field(init=False)
@@ -60,6 +66,15 @@ class Service:
         It never waits for a thread of :meth:`paid`: when that one ends would be seen, and no clock hides it.
         """
         return await run_sync(task, limiter=self.free)
+
+    async def plan(self, caller: Caller, task: Callable[[], T]) -> T:
+        """Do something free that a question decides how long it takes: for some seconds of a processor, and no more.
+
+        Each caller has one at a time, and all together half of the threads: whoever else asks waits for few of them.
+        """
+        turn = self.turns.setdefault(caller.id, Lock())
+        async with turn, self.planning:
+            return await self.work(partial(bounded, task, self.settings.planning))
 
     async def for_strangers(self, task: Callable[[], T]) -> T:
         """Do something for those who only have a link: few at a time, whose work keeps nobody else from a thread."""

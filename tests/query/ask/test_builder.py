@@ -293,6 +293,16 @@ def test_keys() -> None:
     assert keys_of(query("visits").tree("place")) == (("Galicia", "Lugo"), ("Galicia", "Vigo"), ("Murcia", "Lorca"))
 
 
+def test_keys_of_bins_are_their_numbers() -> None:
+    """Another key was shown as a bin that it is not, or failed after the charge."""
+    binned = query("adult").group_by
+    assert keys_of(binned(b="BIN(age, 20, 40, 60)", keys={"b": [1]})) == ((1,),)
+    for keys in ([-1], [0, 2], [7]):
+        with pytest.raises(QuestionRefused) as refused:
+            keys_of(binned(b="BIN(age, 20, 40, 60)", keys={"b": keys}))
+        assert refused.value.code == "key-of-no-bin"
+
+
 def test_keys_of_a_public_table() -> None:
     """They are read by whoever plans; without a reader there is no plan."""
     asked = query("visits").group_by("town", keys="towns").aggregate(n=count()).question

@@ -137,7 +137,7 @@ class Publication:
                 dict(data["words"]),
                 seal=str(data.get("seal", "")),
             )
-        except (KeyError, TypeError, ValueError, AttributeError):
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
             raise InvalidParameter(
                 "These are not the values of a publication.", fix="Pass what to_dict() made."
             ) from None

@@ -218,7 +218,7 @@ class Release:
                 data["language"],
                 seal=str(data.get("seal", "")),
             )
-        except (KeyError, TypeError, ValueError, AttributeError):
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
             raise InvalidParameter("These are not the values of a release.", fix="Pass what to_dict() made.") from None
 
     def __reduce__(self) -> tuple[object, ...]:

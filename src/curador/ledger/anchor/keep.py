@@ -43,9 +43,7 @@ def key_of(folder: Path, *, make: bool) -> bytes:
     path = folder / "key"
     with translated_errors(path):
         if make and not path.exists():
-            if not folder.exists():
-                folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-                give(folder, folder.parent)
+            _make_folder(folder)
             create(path, f"{SYSTEM.bits(KEY_BITS):064x}\n".encode())
         if not path.exists():
             raise LedgerBroken(
@@ -68,6 +66,14 @@ def key_of(folder: Path, *, make: bool) -> bytes:
             code="ledger-key-damaged",
         )
     return key
+
+
+def _make_folder(folder: Path) -> None:
+    """Make a folder and those above it, durably: a power cut that took one of them would take the key with it."""
+    for missing in reversed([one for one in (folder, *folder.parents) if not one.exists()]):
+        missing.mkdir(exist_ok=True, mode=0o700 if missing == folder else 0o777)
+        give(missing, missing.parent)
+        sync_folder(missing.parent)
 
 
 def create(path: Path, content: bytes, *, over: bool = False) -> None:

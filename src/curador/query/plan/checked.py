@@ -310,6 +310,7 @@ def _keys(
         if given.table is not None:
             rows = _listed(given.table, given.groups, [types[n].kind for n in given.groups], tables, public_rows)
         lists.append((given.groups, _typed(rows, [types[n].kind for n in given.groups])))
+    _require_bins(question, lists)
     keyed = {name for columns, _ in lists for name in columns}
     if public_rows is not None:
         lists += _joined_keys([g for g in question.group_by if g.name not in keyed], types, tables, public_rows)
@@ -320,6 +321,20 @@ def _keys(
                 return None
             lists.append(((name,), [(key,) for key in t.domain]))
     return _product(list(types), lists)
+
+
+def _require_bins(question: Question, lists: _Lists) -> None:
+    """Refuse a key that is the number of no bin: it would be shown as another one, or as none."""
+    bins = {g.name: len(g.expr.labels) for g in question.group_by if isinstance(g.expr, ex.Bin)}
+    for columns, rows in lists:
+        for at, name in enumerate(columns):
+            if name in bins and not all(0 <= int(row[at]) < bins[name] for row in rows):  # type: ignore[arg-type]
+                raise QuestionRefused(
+                    f"{name!r} has bins 0 to {bins[name] - 1}; another key is given for it.",
+                    fix="Give the numbers of bins as keys, or none.",
+                    code="key-of-no-bin",
+                    facts={"column": name, "most": bins[name] - 1},
+                )
 
 
 def _typed(rows: Sequence[Sequence[object]], kinds: Sequence[Kind]) -> list[tuple[Key, ...]]:

@@ -10,6 +10,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from curador import Balance, Charge, Curator, Publication, Release
@@ -23,6 +24,7 @@ from curador.remote.curator import RemoteCurator
 from curador.server.access.auth import new_name
 from curador.server.access.people import known_analyst
 from curador.server.gate.clock import TickClock
+from curador.server.gate.cpu import bounded
 from curador.server.gate.refusals import not_found, refuse_many_groups
 from curador.server.gate.settings import Settings
 
@@ -97,7 +99,8 @@ class Desk:
         terms: dict[str, Any] = {"because": because, "key": key, "language": self.language}
         if isinstance(self.curator, RemoteCurator):
             return self.curator.ask(sql, **price, **terms)
-        refuse_many_groups(self.curator.plan(sql, **price), self.settings.groups)
+        planned = bounded(partial(self.curator.plan, sql, **price), self.settings.planning)
+        refuse_many_groups(planned, self.settings.groups)
         return self.curator.ask(sql, **price, **terms, analyst=self.analyst)
 
     def _key(self, sql: str, price: Mapping[str, Any]) -> str:

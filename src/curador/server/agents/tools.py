@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any
 
 from pydantic import Field, ValidationError
@@ -12,6 +13,7 @@ from curador.errors import CuradorError
 from curador.server.agents import teaching
 from curador.server.agents.desk import Desk
 from curador.server.bodies import Body, Name, PriceBody
+from curador.server.gate.cpu import bounded
 from curador.server.gate.refusals import code_of, malformed, plain, refused, unforeseen
 from curador.server.shown import balance, charge
 
@@ -163,7 +165,8 @@ def called(desk: Desk, name: str, arguments: Mapping[str, Any], report: Callable
         tool = TOOLS.get(name)
         if tool is None:
             raise refused("There is no such tool.", f"Use {', '.join(TOOLS)}.", "not-found")
-        return tool.work(desk, _body(tool, arguments))
+        work = partial(tool.work, desk, _body(tool, arguments))
+        return work() if tool.pays else bounded(work, desk.settings.planning)
     except CuradorError as error:
         return _refusal(error, desk)
     except Exception as error:  # noqa: BLE001  its text and its frames may quote rows: only its kind is told

@@ -4,6 +4,7 @@ Reading order:
 
 * settings — what the study says of its server: the tick, and the limits
 * clock — answers leave on a clock
+* cpu — how long free work may compute
 * refusals — what every door refuses, in the same words
 * problems — every refusal as one JSON document
 * metrics — logs and counts without data

@@ -37,6 +37,7 @@ class Settings:
     * ``connections``: connections of one address at a time in a process; not counted behind a proxy, which has all;
     * ``sign_ins``: passwords and codes that may be tried from one address in a minute;
     * ``threads``: questions that run at a time in a process, and as many other requests beside them;
+    * ``planning``: seconds of a processor that planning a question may take, which is free;
     * ``groups``: groups of one answer at most;
     * ``jobs``: jobs that are not done yet, of all callers together; one caller has at most ``at_once`` of them;
     * ``collect``: the folders of collectors by the name under which devices send to them;
@@ -55,6 +56,7 @@ class Settings:
     connections: int = 200
     sign_ins: int = 20
     threads: int = 8
+    planning: float = 5.0
     groups: int = 100_000
     jobs: int = 20
     collect: Mapping[str, Path] = field(default_factory=dict)

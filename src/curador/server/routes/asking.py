@@ -79,7 +79,7 @@ async def explain(body: QuestionBody, serving: Serving, caller: Buyer) -> dict[s
         left = json.dumps(remaining(serving, caller))
         return Response(f'{WRITTEN.of(found)[:-1]}, "remaining": {left}}}', media_type="application/json")
 
-    return await serving.work(made)
+    return await serving.plan(caller, made)
 
 
 def explained(body: QuestionBody, serving: Service, caller: Caller) -> Explanation:
@@ -101,7 +101,8 @@ async def how_many(body: QuestionBody, serving: Serving, caller: Buyer) -> dict[
         except NotPromised:
             return None
 
-    return {"fits": await serving.work(made), "remaining": await serving.work(lambda: remaining(serving, caller))}
+    fits = await serving.plan(caller, made)
+    return {"fits": fits, "remaining": await serving.work(lambda: remaining(serving, caller))}
 
 
 @router.post("/ask")
@@ -111,9 +112,14 @@ async def ask(body: AskBody, serving: Serving, caller: Buyer) -> dict[str, Any]:
     With a `key`, sending the request again never buys twice.  The response leaves at the next tick.
     """
 
+    def planned() -> Plan:
+        found = serving.curator.plan(_question(asked(body)), **body.price())
+        refuse_many_groups(found, serving.settings.groups)
+        return found
+
+    plan = await serving.plan(caller, planned)
+
     def made() -> dict[str, Any]:
-        plan = serving.curator.plan(_question(asked(body)), **body.price())
-        refuse_many_groups(plan, serving.settings.groups)
         found = serving.curator.release(plan, Request(**_terms(body, caller)), language=body.language)
         return shown(found, serving, caller)
 
@@ -160,7 +166,7 @@ async def explain_batch(body: BatchBody, serving: Serving, caller: Buyer) -> dic
     def made() -> dict[str, Any]:
         return {**_told(_batch(serving.curator, body), serving, caller), "remaining": remaining(serving, caller)}
 
-    return await serving.work(made)
+    return await serving.plan(caller, made)
 
 
 def _told(batch: Batch, serving: Service, caller: Caller) -> dict[str, Any]:
@@ -176,10 +182,15 @@ def _told(batch: Batch, serving: Service, caller: Caller) -> dict[str, Any]:
 async def publish(body: PublishBody, serving: Serving, caller: Buyer) -> dict[str, Any]:
     """Pay for several questions with one charge: all are answered or none."""
 
-    def made() -> dict[str, Any]:
-        batch = _batch(serving.curator, body, body.because)
-        for plan in batch.plans.values():
+    def planned() -> Batch:
+        found = _batch(serving.curator, body, body.because)
+        for plan in found.plans.values():
             refuse_many_groups(plan, serving.settings.groups)
+        return found
+
+    batch = await serving.plan(caller, planned)
+
+    def made() -> dict[str, Any]:
         found = serving.curator.publish(batch, **_terms(body, caller), language=body.language)
         return shown(found, serving, caller)
 
@@ -197,15 +208,16 @@ async def explain_quality(body: QualityBody, serving: Serving, caller: Buyer) ->
         asked = serving.curator.quality(body.table, body.columns, **body.price())
         return {**_told(asked, serving, caller), "remaining": remaining(serving, caller)}
 
-    return await serving.work(made)
+    return await serving.plan(caller, made)
 
 
 @router.post("/quality")
 async def quality(body: PaidQualityBody, serving: Serving, caller: Buyer) -> dict[str, Any]:
     """Pay to learn how many rows fit no key, are missing or are clipped: noised, and as any other question."""
 
+    asked = await serving.plan(caller, lambda: serving.curator.quality(body.table, body.columns, **body.price()))
+
     def made() -> dict[str, Any]:
-        asked = serving.curator.quality(body.table, body.columns, **body.price())
         found = serving.curator.buy_quality(asked, Request(**_terms(body, caller)), body.language)
         return shown(found, serving, caller)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Callable, Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -13,6 +14,7 @@ from curador.curator.purchase import Request
 from curador.curator.purchases.plain import kept_whole
 from curador.errors import CuradorError
 from curador.server.bodies import FitBody, RecipeBody, ScoreBody
+from curador.server.gate.cpu import bounded
 from curador.server.gate.refusals import not_found, refused
 from curador.server.jobs.runner import Told
 from curador.server.routes.asking import remaining
@@ -75,7 +77,7 @@ async def explain_fit(body: RecipeBody, serving: Serving, caller: Buyer) -> dict
         said = {"model": run.text, "guarantee": run.guarantee.to_json(), "text": run.explain(serving.curator.language)}
         return {**said, "remaining": remaining(serving, caller)}
 
-    return await serving.work(made)
+    return await serving.plan(caller, made)
 
 
 @router.post("/fit", status_code=202)
@@ -85,9 +87,9 @@ async def fit(body: FitBody, serving: Serving, caller: Buyer) -> dict[str, Any]:
     With a `key`, sending the request again is the same job, and never buys twice.
     """
 
-    def taken() -> dict[str, Any]:
-        run = planned(body, serving)
+    run = await serving.plan(caller, lambda: planned(body, serving))
 
+    def taken() -> dict[str, Any]:
         def learn(tell: Told) -> dict[str, Any]:
             terms = Request(body.because, body.override, caller.who, body.key, body.fresh, tell)
             made = serving.curator.buy(run, terms)
@@ -135,7 +137,7 @@ async def score(body: ScoreBody, serving: Serving, caller: Buyer) -> dict[str, A
             rows = recipe.rows(serving.curator, body.table, body.where)
             return serving.curator.scoring(model, rows, **chosen, contribution=limit)
 
-        run = _planned(planned)
+        run = bounded(partial(_planned, planned), serving.settings.planning)
 
         def count(tell: Told) -> dict[str, Any]:
             terms = Request(body.because, body.override, caller.who, body.key, body.fresh, tell)

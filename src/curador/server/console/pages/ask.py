@@ -75,7 +75,7 @@ async def ask(
     chosen = table if table in tables else next(iter(private), "")
     built: Built | None = Built(chosen) if chosen else None
     if sql:
-        built = await visit.serving.work(lambda: _read(sql, visit))
+        built = await visit.serving.plan(caller, lambda: _read(sql, visit))
     text = sql or (built.sql(tables) if built else "")
     left = await visit.serving.work(lambda: asking.remaining(visit.serving, caller))
     given = {"epsilon": epsilon or affordable(left), "delta": delta, "confidence": confidence}
@@ -90,13 +90,13 @@ async def pay(visit: Visiting, caller: Buyer) -> Response:
     if form["do"] in ("build", "restart") or (form["do"] != "read" and _chosen_since(visit, form)):
         return await build(visit, caller)
     if form["do"] in ("read", "estimate"):
-        return await _page(visit, caller, form, await visit.serving.work(lambda: _read(form["sql"], visit)))
+        return await _page(visit, caller, form, await visit.serving.plan(caller, lambda: _read(form["sql"], visit)))
     terms = {"because": form["because"], "override": form["override"] == "yes", "key": form["key"]}
     try:
         body = priced(form, AskBody, visit.language, **terms)
         found = sent(await asking.ask(body, visit.serving, caller))
     except CuradorError as error:
-        built = await visit.serving.work(lambda: _read(form["sql"], visit))
+        built = await visit.serving.plan(caller, lambda: _read(form["sql"], visit))
         return await _page(visit, caller, form.refused(place_of(error), error), built, status_of(error))
     shown = "" if body.confidence == 0.95 else f"&confidence={body.confidence:g}"
     return visit.to(f"/console/releases/{found['charge']}?bought={'again' if found['repeated'] else 'now'}{shown}")
@@ -122,7 +122,7 @@ async def build(visit: Visiting, caller: Buyer) -> Response:
 async def read(visit: Visiting, caller: Buyer) -> Response:
     """The SQL as parts of the builder, where it fits."""
     form = await filled(visit.request)
-    parts = await visit.serving.work(lambda: _read(form["sql"], visit))
+    parts = await visit.serving.plan(caller, lambda: _read(form["sql"], visit))
     return visit.page("_ask_builder.html", **_question(visit, form, parts))
 
 
@@ -256,18 +256,18 @@ async def _estimate(visit: Visit, caller: Caller, form: Filled) -> dict[str, Any
     over = await visit.serving.work(lambda: _over(visit, caller, left_of(left)))
     try:
         body = priced(form, QuestionBody, visit.language)
-        found = await visit.serving.work(lambda: _explained(visit, caller, body))
+        found = await visit.serving.plan(caller, lambda: _explained(visit, caller, body))
         fits = sent(await asking.how_many(body, visit.serving, caller))["fits"]
     except CuradorError as error:
         nothing: dict[str, Any] = {"estimate": None, "code": None, "odds": "", "odd": [], "payable": False, "many": 0}
         nothing["ranges"] = (
-            await visit.serving.work(lambda: in_ranges(form["sql"], visit.serving.curator.tables))
+            await visit.serving.plan(caller, lambda: in_ranges(form["sql"], visit.serving.curator.tables))
             if error.code in NO_LIST
             else ""
         )
         return {**nothing, "refused": error, "form": form, "remaining": left, "over": over, "owned": [], "vague": False}
-    made = await visit.serving.work(lambda: estimated(found, fits, visit.language))
-    odd, more = await visit.serving.work(lambda: undeclared(found["question"], visit.serving.curator.tables))
+    made = await visit.serving.plan(caller, lambda: estimated(found, fits, visit.language))
+    odd, more = await visit.serving.plan(caller, lambda: undeclared(found["question"], visit.serving.curator.tables))
     address = str(visit.request.base_url).rstrip("/")
     return {
         "estimate": made,
@@ -280,7 +280,7 @@ async def _estimate(visit: Visit, caller: Caller, form: Filled) -> dict[str, Any
         "form": form,
         "remaining": left,
         "over": over,
-        "owned": await visit.serving.work(lambda: owned(visit, caller, body, found)),
+        "owned": await visit.serving.plan(caller, lambda: owned(visit, caller, body, found)),
         "code": code_of(body, address, form["because"]),
         "read_as": read_as(form["error"]) if form["by"] == "error" else "",
     }
@@ -291,7 +291,7 @@ async def _rehearsal(visit: Visit, caller: Caller, form: Filled) -> dict[str, An
     nothing = {"rehearsal": Markup(""), "rows": "", "each": "", "vague": False}
     try:
         body = priced(form, QuestionBody, visit.language)
-        found = await serving.work(lambda: _explained(visit, caller, body))
+        found = await serving.plan(caller, lambda: _explained(visit, caller, body))
         if not drawable([found]):
             return nothing
         groups = max(found["keys"] or 1, 1)

@@ -194,7 +194,7 @@ def _unfinished(one: dict[str, Any]) -> bool:
 async def _plan(visit: Visit, caller: Caller, form: Filled) -> dict[str, Any]:
     try:
         body = _recipe(visit, form, RecipeBody)
-        found = await visit.serving.work(lambda: _planned(visit, caller, body))
+        found = await visit.serving.plan(caller, lambda: _planned(visit, caller, body))
     except CuradorError as error:
         return {"plan": None, "refused": error, "form": form, "code": None}
     code = recipe_code(body.model_dump(exclude_none=True), _address(visit), form["because"])

@@ -11,6 +11,10 @@ ES: dict[str, tuple[str, str]] = {
     ),
     "group-twice": ("Un grupo está dos veces.", "Escríbalo una vez."),
     "group-by-aggregate": ("No se agrupa por agregados.", "Agrupe por columnas o expresiones."),
+    "key-of-no-bin": (
+        "{column} tiene los tramos 0 a {most}, y se le da otra clave.",
+        "Dé como claves números de tramos, o ninguna.",
+    ),
     "group-by-real": (
         "{group} agrupa por un número con decimales.",
         "Divídalo en tramos, como FLOOR(x / 10), o BIN(x, 0, 10, 20).",

@@ -90,6 +90,7 @@ ES: dict[str, tuple[str, str]] = {
     ),
     "value-missing": ("Falta un valor.", "Escriba una columna, un número o un texto entre comillas simples."),
     "sql-takes-long": ("El texto es demasiado enredado para leerlo como SQL.", "Simplifique la pregunta."),
+    "planning-too-long": ("Planificar esto toma más de {seconds} segundos del servidor.", "Pida menos a la vez."),
     "sql-too-many-words": ("El texto tiene más de {most} palabras.", "Pida menos a la vez."),
     "sql-name-too-long": ("Un nombre tiene más de {most} caracteres.", "Corrija el nombre."),
     "sql-long-number": ("{given} no es un número que se lea aquí.", "Escriba menos cifras."),
