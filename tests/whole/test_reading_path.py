@@ -33,7 +33,7 @@ asked.ask(epsilon=0.2)
 sys.setprofile(None)
 print(*sorted(seen), sep="\\n")
 """
-WIDEST = 111
+WIDEST = 112
 
 
 def test_the_files_of_one_question_are_counted(capsys: pytest.CaptureFixture[str]) -> None:

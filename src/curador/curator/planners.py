@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from curador.curator.naming import no_tables_yet
 from curador.curator.table import Asked, question_of
-from curador.query.plan.checked import Checked, PublicRows, check
+from curador.query.ask.public_keys import PublicRows
+from curador.query.plan.checked import Checked, check
 from curador.query.plan.planner import Planner
 from curador.query.tables.table import Table
 

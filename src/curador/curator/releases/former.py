@@ -14,8 +14,9 @@ from curador.curator.study.quality import QualityHolder
 from curador.curator.table import CuratorTable
 from curador.errors import CuradorError, InvalidParameter
 from curador.privacy import Guarantee
+from curador.query.ask.public_keys import unread
 from curador.query.ask.question import Question
-from curador.query.plan.checked import check, unread
+from curador.query.plan.checked import check
 from curador.query.plan.plan import Plan
 from curador.query.plan.planner import Planner
 from curador.query.tables.columns import Key, Keys

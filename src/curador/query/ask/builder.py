@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, Self
 from curador.errors import CuradorError, InvalidParameter, QuestionRefused
 from curador.mechanisms.sensitivity import Contribution, in_all
 from curador.query.aggregates.base import Aggregate
+from curador.query.ask.public_keys import unread
 from curador.query.ask.question import Derived, Group, Join, KeyList, Order, Output, Question
 from curador.query.ask.typed import is_unit, table_of
 from curador.query.language import expressions as ex
 from curador.query.language.rows import OfParts, OfUnit, PerUnit, RowSet, UnionAll
 from curador.query.language.trees import substitute
-from curador.query.plan.checked import check, unread
+from curador.query.plan.checked import check
 from curador.query.tables.columns import Key
 from curador.query.tables.names import distinct, identifier, listed, suggestion
 from curador.query.tables.table import Table

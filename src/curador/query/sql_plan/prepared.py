@@ -15,11 +15,12 @@ from math import prod
 
 from curador.errors import QuestionRefused
 from curador.mechanisms.sensitivity import Contribution
+from curador.query.ask.public_keys import MOST_PUBLIC_GROUPS
 from curador.query.language import expressions as ex
 from curador.query.language.bounds import typecheck
 from curador.query.language.trees import expr_from_json
 from curador.query.language.types import Type, column_type
-from curador.query.plan.checked import MOST_PUBLIC_GROUPS, Checked
+from curador.query.plan.checked import Checked
 from curador.query.sql_plan import ir as nt
 from curador.query.sql_plan import truncate
 from curador.query.sql_plan.exact import Read, ReadAs, Scan

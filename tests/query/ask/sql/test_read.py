@@ -35,6 +35,7 @@ from curador.query.aggregates.quantiles.ranks import bounds, maximum, median, mi
 from curador.query.aggregates.sums import sum_ as total
 from curador.query.aggregates.top import top_k
 from curador.query.ask.builder import TableQuery
+from curador.query.ask.public_keys import MOST_PUBLIC_GROUPS
 from curador.query.ask.question import MOST_OUTPUTS, MOST_PARTS, Group, Join, Order, Output, Question
 from curador.query.ask.sql import read as door
 from curador.query.ask.sql import relations
@@ -47,7 +48,7 @@ from curador.query.language.expressions import DEEPEST, LARGEST, Name
 from curador.query.language.intervals import QUOTIENT_BITS
 from curador.query.language.trees import expr_from_json
 from curador.query.language.types import MOST_KEYS, SIGNIFICANT
-from curador.query.plan.checked import MOST_PUBLIC_GROUPS, check
+from curador.query.plan.checked import check
 from curador.query.tables.names import distinct
 from curador.query.tables.table import Table, Tree
 from tests.seeded import examples

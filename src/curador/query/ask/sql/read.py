@@ -17,6 +17,7 @@ from sqlglot import exp
 
 from curador.errors import CuradorError, QuestionRefused
 from curador.query.aggregates.base import Aggregate
+from curador.query.ask.public_keys import unread
 from curador.query.ask.question import Derived, Group, Order, Output, Question
 from curador.query.ask.sets import MOST_SETS
 from curador.query.ask.sql.aggregates import aggregate_of, default_name
@@ -29,7 +30,7 @@ from curador.query.ask.sql.text import only, plain_column, refuse, statement
 from curador.query.ask.typed import is_unit
 from curador.query.language import expressions as ex
 from curador.query.language.trees import names as names_in
-from curador.query.plan.checked import check, unread
+from curador.query.plan.checked import check
 from curador.query.tables.columns import Column, Kind, day_of, moment_of
 from curador.query.tables.table import Table
 
