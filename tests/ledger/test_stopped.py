@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import psycopg
 import pytest
@@ -217,10 +217,28 @@ def test_a_server_is_never_left_to_wait_for_the_rest_of_what_is_sent(
 
     with psycopg.connect(postgres_url, autocommit=True) as watch:
         monkeypatch.setattr(psycopg.Connection, "wait", look_afterwards)
-        long = postgres.LONG_VALUE + 1
-        for size in (10, long):
+        for size in (10, 100_000):
             assert ledger.settle(ledger.reserve("people", THOUSANDTH).id, b"x" * size) == b"x" * size
         monkeypatch.undo()
     assert set(states) == {"idle in transaction", "idle"}
     ledger.verify()
+    ledger.close()
+
+
+def test_what_is_written_is_sent_whole(quick: Path, postgres_url: str) -> None:
+    """Of a statement and its values that come apart, a server reads the one, waits for the others and counts no time:
+    a client that was stopped while it sent a long answer kept the lock for ever.
+    """
+    ledger = open_ledger(postgres_url, keep=quick / "keep", schema="sent whole")
+    ledger.open("people", PureDP(1))
+    server = cast(Any, ledger._store)._connections["write"].pgconn
+    with open(quick / "sent", "w+b") as sent:
+        server.trace(sent.fileno())
+        for size in (10, 100_000):
+            assert ledger.settle(ledger.reserve("people", THOUSANDTH).id, b"\x00%?\\" * size) == b"\x00%?\\" * size
+        server.untrace()
+        sent.seek(0)
+        told = [line[:80].split(b"\t") for line in sent]  # when, by whom, how long, what
+    kinds = {what for _, by, _, what, *_ in told if by == b"F"}
+    assert kinds == {b"Query"}
     ledger.close()

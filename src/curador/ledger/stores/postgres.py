@@ -19,6 +19,7 @@ from select import POLLIN, poll
 from typing import Any
 
 import psycopg
+from psycopg.adapt import Transformer
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from curador.errors import InvalidParameter, LedgerBroken, LedgerFailed
@@ -49,13 +50,10 @@ _KEEPALIVE = {
 }
 """Seconds after which a server that does not answer any more is known to be gone, unless the address says otherwise."""
 
-LONG_VALUE = 65_536
-"""Bytes of a value that is sent by itself: written out in a statement it would be twice as long."""
-
 _BEGIN_READING = b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _REFUSE_CHANGES = """
 CREATE FUNCTION {}refuse_changes() RETURNS trigger LANGUAGE plpgsql AS
-$$ BEGIN RAISE EXCEPTION '%% is append-only', TG_TABLE_NAME; END $$
+$$ BEGIN RAISE EXCEPTION '% is append-only', TG_TABLE_NAME; END $$
 """
 
 
@@ -148,7 +146,7 @@ class PostgresStore(SqlStore):
         # A schema can be renamed and another put in its place at any time: names would then mean that one's tables.
         same = () if self._locked is None else (self._same_tables % self._locked,)
         try:
-            said = self._database.send(*same, b"COMMIT")
+            said = self._database.send(*same, b"COMMIT").statusmessage
         except psycopg.errors.DivisionByZero:
             raise LedgerBroken(
                 f"Another schema was put in the place of {self._schema!r} meanwhile; nothing was written.",
@@ -233,30 +231,33 @@ def translated(error: Exception) -> LedgerFailed | None:
 
 
 class _Database:
-    """A connection that takes statements with ? where a value goes; what returns nothing is sent with the next one."""
+    """A connection that takes statements with ? where a value goes; what returns nothing is sent with the next one.
+
+    Values are written out, however long they are: where they are sent apart from their statement, a server that has
+    the statement waits for them, and counts no time.
+    """
 
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
         self._connection, self._encoding = connection, connection.info.encoding
-        self._written_out = psycopg.ClientCursor(connection).mogrify
+        self._written_out = Transformer(connection).as_literal
         self._waiting: list[bytes] = []
 
     def execute(self, statement: str, values: Sequence[DbValue]) -> Any:
-        text = statement.replace("?", "%s")
-        if not statement.startswith("SELECT") and not any(map(_is_long, values)):
-            self._waiting.append(self._written_out(text, values).encode(self._encoding))
-            return None
-        if self._waiting:
-            self.send()
-        return self._connection.execute(text.encode(), values)
+        parts = statement.encode(self._encoding).split(b"?")
+        text = b"".join(x for pair in zip(parts, [*map(self._written_out, values), b""], strict=True) for x in pair)
+        if statement.startswith("SELECT"):
+            return self.send(text)
+        self._waiting.append(text)
+        return None
 
     def executemany(self, statement: str, rows: Iterable[DbRow]) -> None:
         for row in rows:
             self.execute(statement, row)
 
-    def send(self, *last: bytes) -> str | None:
+    def send(self, *last: bytes) -> psycopg.Cursor[Any]:
         """Send all that waits, and something after it, in one message; what the server says to the last of it."""
         message, self._waiting = b"; ".join([*self._waiting, *last]), []
-        return _last(self._connection.execute(message)).statusmessage
+        return _last(self._connection.execute(message))
 
 
 def _last(cursor: psycopg.Cursor[Any]) -> psycopg.Cursor[Any]:
@@ -264,7 +265,3 @@ def _last(cursor: psycopg.Cursor[Any]) -> psycopg.Cursor[Any]:
     while cursor.nextset():
         pass
     return cursor
-
-
-def _is_long(value: DbValue) -> bool:
-    return isinstance(value, bytes | bytearray) and len(value) > LONG_VALUE
