@@ -27,6 +27,7 @@ from curador.server.jobs.runner import JobRunner
 from curador.server.reopening import ServedStudy
 
 T = TypeVar("T")
+P = TypeVar("P")
 
 
 @dataclass
@@ -100,6 +101,15 @@ class Service:
                 return cast(T, await run_sync(lambda: JSONResponse(task()), limiter=CapacityLimiter(1)))
         finally:
             await self.clock.leave()
+
+    async def bought(self, caller: Caller, planned: Callable[[], P], task: Callable[[P], T]) -> T:
+        """Plan something as whoever explains it does, then do what may read data; refusals of both leave at a tick."""
+        try:
+            plan = await self.plan(caller, planned)
+        except Exception:
+            await self.clock.leave()
+            raise
+        return await self.paid(partial(task, plan))
 
     async def settled(self, caller: Caller, task: Callable[[], T]) -> T:
         """Read what tells whether an analyst's own purchase was answered: as it was at a tick, and not in between."""

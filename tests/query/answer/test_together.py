@@ -325,3 +325,20 @@ def test_what_is_free_is_bounded(curator: Curator) -> None:
     assert set(families(curator.batch(tables, epsilon=1).plans)[1].values()) == set()
     many = {f"q{i}": f"SELECT {deviations(8)}, COUNT(*) AS n FROM t" for i in range(16)}
     assert set(families(curator.batch(many, epsilon=1).plans)[1].values()) == {"apart-large"}
+
+
+def test_a_table_that_groups_by_the_same_twice_is_left_alone() -> None:
+    """Two names of one expression failed after the charge."""
+    rows = pa.table({"a": [i % 3 == 0 for i in range(300)], "k": [i % 4 for i in range(300)]})
+    columns = {
+        "a": {"type": "boolean", "nullable": False},
+        "k": {"type": "integer", "bounds": [0, 3], "nullable": False},
+    }
+    texts = {
+        "twice": "SELECT a AS g, CAST(a AS BOOLEAN) AS h, COUNT(*) AS n FROM t GROUP BY g, h",
+        "k": "SELECT k, COUNT(*) AS n FROM t GROUP BY k",
+    }
+    with closing(Curator({"t": Table(rows, columns=columns)}, budget=PureDP(100))) as curator:
+        shown = curator.publish(curator.batch(texts, epsilon=50), because="a test", override=True)
+    assert shown["twice"].columns["n"] == (200, 0, 0, 100)
+    assert sum(shown["k"].columns["n"]) == 300

@@ -198,6 +198,8 @@ def families(plans: Mapping[str, Plan]) -> tuple[list[Family], dict[str, str]]:
 def _apart(plan: Plan) -> str:
     """Why a table does not agree with others of the same rows before noise; empty where it does."""
     question = plan.question
+    if len({g.expr for g in question.group_by}) < len(question.group_by):  # the same twice, under two names
+        return "apart-otherwise"
     if question.tree is not None or plan.checked.keys is None or any(r.top is not None for r in plan.recipes):
         return "apart-otherwise"
     if not plan.checked.rows.single:

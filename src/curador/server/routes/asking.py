@@ -11,6 +11,7 @@ from fastapi import APIRouter, Response
 from curador import Curator, Explanation, Plan, Publication, Release
 from curador.curator.purchase import Request
 from curador.curator.purchases.batch import Batch, stated
+from curador.curator.study.quality import Quality
 from curador.curator.table import Asked, question_from
 from curador.errors import NotPromised
 from curador.server.access.auth import Caller
@@ -117,13 +118,11 @@ async def ask(body: AskBody, serving: Serving, caller: Buyer) -> dict[str, Any]:
         refuse_many_groups(found, serving.settings.groups)
         return found
 
-    plan = await serving.plan(caller, planned)
-
-    def made() -> dict[str, Any]:
+    def made(plan: Plan) -> dict[str, Any]:
         found = serving.curator.release(plan, Request(**_terms(body, caller)), language=body.language)
         return shown(found, serving, caller)
 
-    return await serving.paid(made)
+    return await serving.bought(caller, planned, made)
 
 
 def shown(found: Release | Publication, serving: Service, caller: Caller) -> dict[str, Any]:
@@ -188,13 +187,11 @@ async def publish(body: PublishBody, serving: Serving, caller: Buyer) -> dict[st
             refuse_many_groups(plan, serving.settings.groups)
         return found
 
-    batch = await serving.plan(caller, planned)
-
-    def made() -> dict[str, Any]:
+    def made(batch: Batch) -> dict[str, Any]:
         found = serving.curator.publish(batch, **_terms(body, caller), language=body.language)
         return shown(found, serving, caller)
 
-    return await serving.paid(made)
+    return await serving.bought(caller, planned, made)
 
 
 # ---- the quality of a table -----------------------------------------------------------------------------------------
@@ -215,13 +212,14 @@ async def explain_quality(body: QualityBody, serving: Serving, caller: Buyer) ->
 async def quality(body: PaidQualityBody, serving: Serving, caller: Buyer) -> dict[str, Any]:
     """Pay to learn how many rows fit no key, are missing or are clipped: noised, and as any other question."""
 
-    asked = await serving.plan(caller, lambda: serving.curator.quality(body.table, body.columns, **body.price()))
+    def planned() -> Quality:
+        return serving.curator.quality(body.table, body.columns, **body.price())
 
-    def made() -> dict[str, Any]:
+    def made(asked: Quality) -> dict[str, Any]:
         found = serving.curator.buy_quality(asked, Request(**_terms(body, caller)), body.language)
         return shown(found, serving, caller)
 
-    return await serving.paid(made)
+    return await serving.bought(caller, planned, made)
 
 
 # ---- made-up rows --------------------------------------------------------------------------------------------------
