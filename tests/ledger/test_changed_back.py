@@ -83,6 +83,35 @@ def test_tokens_of_another_process_are_known_at_once(opener: Opener) -> None:
         assert found.ended
 
 
+def test_decisions_are_made_of_what_was_decided_and_not_of_changed_rows(file: Path) -> None:
+    """A grant sealed a ceiling that nobody had granted, and an end that a row claimed already was not written."""
+    ledger, other = open_ledger(file), open_ledger(file)
+
+    def changed(statement: str) -> None:
+        edit(file, statement)
+        other.reserve("over", PureLoss(Fraction(1, 1000)))  # so that no process uses rows that it remembers
+
+    changed("UPDATE scope SET definition = replace(definition, '1.0', '50.0') WHERE name = 'ana'")
+    with pytest.raises(LedgerBroken, match="what was decided"):
+        ledger.grant("ana", PureDP(1))
+    changed("UPDATE scope SET definition = replace(definition, '50.0', '1.0') WHERE name = 'ana'")
+    assert ledger.grant("ana", PureDP(1)).budget == PureDP(2)
+    changed("UPDATE scope SET closed = 1 WHERE name = 'ana'")
+    ledger.revoke("ana")
+    changed("UPDATE scope SET closed = 0 WHERE name = 'ana'")
+    changed("UPDATE access SET ended = 1")
+    assert ledger.end_access(TOKEN).ended
+    changed("UPDATE access SET ended = 0")
+    found = ledger.access(TOKEN)
+    assert found is not None
+    assert found.ended
+    with pytest.raises(LedgerBroken, match="changed"):
+        ledger.verify()  # the rows; what was decided is sealed
+    assert [one.kind for one in ledger.decisions()][-2:] == ["raised", "closed"]
+    for book in (ledger, other):
+        book.close()
+
+
 def test_what_lies_above_a_budget_is_not_read_from_a_row_that_was_changed(file: Path) -> None:
     ledger = open_ledger(file)
     edit(file, "UPDATE scope SET parent = NULL WHERE name = 'visits'")

@@ -15,7 +15,7 @@ from typing import Any, cast
 import psycopg
 import pytest
 
-from curador.errors import LedgerFailed
+from curador.errors import InvalidParameter, LedgerFailed
 from curador.ledger.opening import open_ledger
 from curador.ledger.stores import file_queue, postgres, reopened_file
 from curador.ledger.stores.file_queue import FileQueue
@@ -242,3 +242,38 @@ def test_what_is_written_is_sent_whole(quick: Path, postgres_url: str) -> None:
     kinds = {what for _, by, _, what, *_ in told if by == b"F"}
     assert kinds == {b"Query"}
     ledger.close()
+
+
+def test_what_a_handler_raises_in_the_queue_is_raised(quick: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A queue lets whoever waits for too long pass; the error of an alarm was taken for that, and was lost."""
+    queue = FileQueue(quick / "queue")
+
+    def rings(*_: object) -> None:
+        raise TimeoutError("a signal")
+
+    leave = queue.leaving()
+    try:
+        monkeypatch.setattr(file_queue, "patiently", rings)
+        with pytest.raises(TimeoutError, match="a signal"):
+            queue.wait()
+    finally:
+        leave()
+        queue.close()
+
+
+def test_a_ledger_is_made_only_where_all_letters_are_kept(quick: Path, postgres_url: str) -> None:
+    """Of a database in EUC_JP a sign came back as another, and the ledger could not be read any more."""
+    with psycopg.connect(postgres_url, autocommit=True) as admin:
+        for encoding in ("EUC_JP", "SQL_ASCII"):
+            admin.execute(f"CREATE DATABASE in_{encoding} ENCODING '{encoding}' LOCALE 'C' TEMPLATE template0")
+    with pytest.raises(InvalidParameter) as refused:
+        open_ledger(postgres_url.replace("/postgres?", "/in_euc_jp?"), keep=quick / "jp")
+    assert refused.value.code == "ledger-encoding"
+    ascii = postgres_url.replace("/postgres?", "/in_sql_ascii?")
+    for number, address in enumerate((ascii, f"{postgres_url}&client_encoding=SJIS")):
+        ledger = open_ledger(address, keep=quick / f"{number}", schema="letters")
+        ledger.open("¥ 日本 ñ 😀", PureDP(1))
+        ledger.close()
+        with closing(open_ledger(address, keep=quick / f"{number}", schema="letters")) as again:
+            assert again.scopes() == ("¥ 日本 ñ 😀",)
+            again.verify()

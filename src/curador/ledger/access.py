@@ -118,7 +118,7 @@ class AccessList(ABC):
             if row is None:
                 raise InvalidParameter("No such token was given.", fix="List them.", code="access-unknown")
             found = _access(row, rows)
-            if not row[-1]:
+            if not (self._decided.tokens(rows).get(ACCESS, token) or row)[-1]:
                 self._decide(rows, AccessEnded(token, because))
             return replace(found, ended=True)
 

@@ -100,8 +100,7 @@ class Book(Registry, AccessList):
                 code="neighbors-differ",
                 facts={"scope": name, "parent": parent},
             )
-        reserved = probability(reserved_delta, "reserved_delta")
-        fresh = opened(budget, about, rule, reserved, tuple(orders))
+        fresh = opened(budget, about, rule, reserved := probability(reserved_delta, "reserved_delta"), tuple(orders))
         until = None if expires is None else instant(expires)
         entry = Opened(name, parent, described(fresh, reserved), fresh.ceiling, until)
 
@@ -127,6 +126,7 @@ class Book(Registry, AccessList):
     def grant(self, scope: str, more: Guarantee, *, because: str = "") -> Balance:
         def append_grant(rows: Rows) -> None:
             text = self._open_definition(rows, scope)
+            self._decided.require(rows, scope)
             before, about = state(rows, scope, text), definition(text)
             after = about.raised(more)
             widened = (before.currency.rule, after.currency.rule) == (Rule.PURE, Rule.APPROXIMATE)
@@ -140,8 +140,8 @@ class Book(Registry, AccessList):
             alike = after.currency == before.currency or widened
             if not alike or any(a < b for a, b in zip(after.ceiling, before.ceiling, strict=not widened)):
                 raise InvalidParameter(f"{more!r} does not raise {before.guarantee!r}.", fix="Grant the same kind.")
-            raised = Definition.of(after, about.reserved_delta)
-            self._decide(rows, Granted(scope, raised.to_json(), after.ceiling, because))
+            raised = Definition.of(after, about.reserved_delta).to_json()
+            self._decide(rows, Granted(scope, raised, after.ceiling, because))
 
         self._store.write(append_grant)
         self._forget_prices()
@@ -149,7 +149,8 @@ class Book(Registry, AccessList):
 
     def revoke(self, scope: str, *, because: str = "") -> Balance:
         def append_revocation(rows: Rows) -> None:
-            if not self._row(rows, scope)[4]:
+            stored = self._row(rows, scope)
+            if not (self._decided.scope(rows, scope) or stored)[4]:
                 self._decide(rows, Revoked(scope, because))
 
         self._store.write(append_revocation)

@@ -32,6 +32,11 @@ class Stated:
         """The row of a scope."""
         return rows.get(SCOPE, name)
 
+    def require(self, rows: Rows, name: str) -> None:
+        """Refuse a scope whose row says something else: what is decided next would seal it."""
+        if self.scope(rows, name) != rows.get(SCOPE, name):
+            refuse_changed(SCOPE, name)
+
     def tokens(self, rows: Rows) -> Rows:
         """Rows of which those of tokens are to be believed."""
         return rows

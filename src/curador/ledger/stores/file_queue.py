@@ -16,7 +16,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from curador.ledger.stores.reopened_file import ReopenedFile, patiently
+from curador.ledger.stores.reopened_file import LockTimeout, ReopenedFile, patiently
 
 # Locks of an open file, not of a process: two ledgers of one process queue like those of two.  Linux only.
 _TRY: int | None = getattr(fcntl, "F_OFD_SETLK", None)
@@ -87,7 +87,7 @@ class FileQueue:
         if _TRY is None:
             return number
         take = partial(fcntl.fcntl, self._file, _TRY)
-        with suppress(TimeoutError):
+        with suppress(LockTimeout):
             patiently(partial(take, _DISPENSER), TURN)
             number = int.from_bytes(os.pread(self._file, 8, 0), "little") % LAST  # a damaged one costs fairness alone
             patiently(partial(take, _range(fcntl.F_WRLCK, number + 1)), TURN)

@@ -86,6 +86,18 @@ def _has_tables(database: Database, schema: str) -> bool:
     return found is not None
 
 
+def _require_unicode(database: Database) -> None:
+    """Refuse a database that gives some letters back as others: what is sealed would not be what is read."""
+    encoding = str(database.execute("SELECT pg_catalog.current_setting('server_encoding')", ()).fetchone()[0])
+    if encoding not in ("UTF8", "SQL_ASCII"):
+        raise InvalidParameter(
+            f"The database holds texts in {encoding}, and not all letters.",
+            fix="Make the ledger in a database whose encoding is UTF8.",
+            code="ledger-encoding",
+            facts={"encoding": encoding},
+        )
+
+
 class PostgresStore(SqlStore):
     """A schema of a PostgreSQL database as a store.
 
@@ -111,6 +123,7 @@ class PostgresStore(SqlStore):
             lock = "SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtextextended(?, 0))"
             database.execute(lock, (f"curador {self._schema}",))
             if not _has_tables(database, self._schema):
+                _require_unicode(database)
                 database.execute(f"CREATE SCHEMA IF NOT EXISTS {self.prefix.removesuffix('.')}", ())
                 create_tables(database, TYPES, lambda _: "", genesis, self.prefix)
                 database.execute(_REFUSE_CHANGES.format(self.prefix), ())
@@ -201,7 +214,7 @@ def _hung_up(connection: psycopg.Connection[Any]) -> bool:
 
 
 def _connect(url: str) -> psycopg.Connection[Any]:
-    stated = _KEEPALIVE | conninfo_to_dict(url)
+    stated = _KEEPALIVE | conninfo_to_dict(url) | {"client_encoding": "UTF8"}  # whatever the address or its owner says
     return psycopg.connect(make_conninfo("", **stated), autocommit=True, prepare_threshold=None)
 
 

@@ -19,10 +19,14 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.0002, 0.002
 """Seconds between two tries; a turn lasts as long as a sync or two."""
 
 
+class LockTimeout(TimeoutError):
+    """Another has kept its lock for too long; not what a signal's handler raises."""
+
+
 def patiently(attempt: Callable[[], object], seconds: float | None = None) -> None:
     """Try to take a lock, again and again while another has it.
 
-    Fails: TimeoutError after so many seconds, or ``PATIENCE``.
+    Fails: LockTimeout after so many seconds, or ``PATIENCE``.
     """
     pause, end = _FIRST_PAUSE, 0.0
     while True:
@@ -32,7 +36,7 @@ def patiently(attempt: Callable[[], object], seconds: float | None = None) -> No
             patience = PATIENCE if seconds is None else seconds
             end = end or time.monotonic() + patience
             if time.monotonic() > end:
-                raise TimeoutError(f"another process has kept its lock for {patience} seconds") from None
+                raise LockTimeout(f"another process has kept its lock for {patience} seconds") from None
         else:
             return
         time.sleep(pause)

@@ -27,8 +27,11 @@ from curador.query.tables.columns import WIDEST
 
 _NOTHING = nt.null()
 
-MOST_ROWS = 1 << 45
+MOST_ROWS = 1 << 30
 """No unit has as many rows; a mean is by at most so many, so that what is shifted stays below 2**62."""
+
+HALF = 1 << 31
+"""What divides a wide value into two parts of half its bits, so that sums of each have room for ``MOST_ROWS`` rows."""
 
 
 @dataclass(frozen=True)
@@ -194,15 +197,34 @@ class _Aggregates:
     def _mean(self, x: Node, t: Type, shift: int) -> Node:
         """floor(sum * 2**shift / count): the whole part, then the fraction of what is left."""
         at = self.at
-        total = at.bind(nt.whole(_clipped(self._found(nt.total(x)), (-WIDEST, WIDEST))))
         n = at.bind(_clipped(self._found(nt.count(x)), (0, MOST_ROWS)))
-        whole = at.bind(floor_division(total, n))
+        wide = t.bounds is None or max(map(abs, t.bounds)) * 2 ** (t.bits - shift) * MOST_ROWS > WIDEST
+        whole, left = self._divided(*self._halves(x), n) if wide else self._quotient(self._total(x), n)
         if not shift:
             return whole if t.grid_bounds is None else _clipped(whole, t.grid_bounds)
-        left = nt.times(nt.minus(total, nt.times(whole, n)), nt.constant(1 << shift))
+        left = nt.times(left, nt.constant(1 << shift))
         mean = nt.plus(nt.times(whole, nt.constant(1 << shift)), nt.divide(left, nt.unless_zero(n)))
         assert t.grid_bounds is not None  # only what is bounded gets a finer grid
         return _clipped(at.bind(mean), t.grid_bounds)
+
+    def _total(self, x: Node) -> Node:
+        return self.at.bind(nt.whole(_clipped(self._found(nt.total(x)), (-WIDEST, WIDEST))))
+
+    def _halves(self, x: Node) -> tuple[Node, Node]:
+        """The sum of x as a multiple of ``HALF`` and the rest: the sum itself could leave 62 bits."""
+        half = nt.constant(HALF)
+        return self._total(nt.divide(x, half)), self._total(nt.remainder(x, half))
+
+    def _quotient(self, total: Node, n: Node) -> tuple[Node, Node]:
+        """floor(total / n), and what is left."""
+        whole = self.at.bind(floor_division(total, n))
+        return whole, nt.minus(total, nt.times(whole, n))
+
+    def _divided(self, high: Node, low: Node, n: Node) -> tuple[Node, Node]:
+        """floor((high * HALF + low) / n), and what is left, digit by digit as on paper."""
+        first, left = self._quotient(high, n)
+        second, left = self._quotient(self.at.bind(nt.plus(nt.times(left, nt.constant(HALF)), low)), n)
+        return self.at.bind(nt.plus(nt.times(first, nt.constant(HALF)), second)), left
 
 
 def _clipped(x: Node, ends: tuple[int, int]) -> Node:
