@@ -157,7 +157,7 @@ def test_means_of_wide_values_are_exact() -> None:
     held = {"t": Table(data, unit="id", columns=columns, contribution=(1, 9))}
     engine = DuckDB({"t": held["t"].source}, threads=1, on_error=shown)
     of = {u: [x for v, x in values if v == u] for u, _ in values}
-    means = [Fraction(math.floor(Fraction(8 * sum(xs), len(xs))), 8) for xs in of.values()]  # three bits are left for it
+    means = [Fraction(math.floor(Fraction(8 * sum(xs), len(xs))), 8) for xs in of.values()]  # 3 bits are left
     text = "SELECT COUNT(*) AS n, COUNT(a) AS c, SUM(a) AS s FROM (SELECT id, AVG(x) AS a FROM t GROUP BY id) t"
     assert found(engine, text, held) == {(): [len(means), len(means), sum(means)]}
     engine.close()

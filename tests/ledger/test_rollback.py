@@ -9,7 +9,7 @@ import subprocess
 import sys
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from fractions import Fraction
 from pathlib import Path
 from threading import Thread
@@ -27,6 +27,7 @@ from curador.ledger.stores import sqlite
 from curador.ledger.stores.rows import Head
 from curador.ledger.stores.sql import SqlStore
 from curador.privacy import ApproxDP, PureDP
+from tests.ledger.workers import THOUSANDTH
 from tests.real_engines import postgres_programs
 
 TENTH = PureLoss(Fraction(1, 10))
@@ -433,3 +434,16 @@ def test_a_schema_that_is_renamed_over_a_transaction_gets_nothing_of_it(postgres
         assert other.execute(newest.format(schema).encode()).fetchone() == (3,)
         assert other.execute(newest.format(f"{schema}_newer").encode()).fetchone() == (13,)
     ledger.close()
+
+
+def test_processes_that_each_write_little_leave_no_endless_log(quick: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside one that keeps the file open, none of them wrote so much that it wrote the log into the file."""
+    monkeypatch.setattr(sqlite, "LONG_LOG", 100_000)
+    path = quick / "x.db"
+    with closing(open_ledger(path)) as ledger:
+        ledger.open("people", PureDP(1))
+        for _ in range(40):
+            with closing(open_ledger(path)) as short:
+                short.settle(short.reserve("people", THOUSANDTH).id, b"x" * 1000)
+        assert path.with_name("x.db-wal").stat().st_size < 300_000
+        assert ledger.verify() == 1 + 2 * 40

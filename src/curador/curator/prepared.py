@@ -25,6 +25,7 @@ from curador.engines.engine import Progress, failed
 from curador.engines.pool import EnginePool
 from curador.engines.registry import engine_class, engine_entry
 from curador.errors import CuradorError, InvalidParameter
+from curador.forks import after_fork
 from curador.ledger.contract import Registration
 from curador.query.ask.builder import TableQuery
 from curador.query.plan.plan import Plan
@@ -335,7 +336,16 @@ def _owner_only() -> Iterator[None]:
 class _Mask:
     """How many are making files of their own, and the mask that was there before."""
 
-    lock, inside, before = Lock(), 0, 0o022
+    before = 0o022
+
+    def __init__(self) -> None:
+        self.lock, self.inside = Lock(), 0
+        after_fork(self)
+
+    def made_anew(self) -> None:
+        if self.inside:  # threads of the parent are making files; none of them is here
+            os.umask(self.before)
+        self.lock, self.inside = Lock(), 0
 
 
 _MASK = _Mask()

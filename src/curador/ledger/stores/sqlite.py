@@ -33,6 +33,9 @@ CACHE_KILOBYTES = 16_000
 CHECKPOINT_EVERY = 64
 """Commits after which a process has SQLite write its log into the file."""
 
+LONG_LOG = 4 << 20
+"""Bytes of a log that is written into the file by whoever meets it, however little this process has committed."""
+
 FIRST_GRACE = 0.02
 """Seconds that a fork gives a long read that was interrupted before; then twice as many, so that it ends some time."""
 
@@ -100,7 +103,7 @@ class SqliteStore(SqlStore):
         self._index_name = os.path.realpath(path) + "-shm"  # beside the file itself, where this is a link to it
         self._stamps: dict[str, Stamp | None] = {}  # of the file when each connection was opened
         self._sound: Stamp | None = None  # of the file when it was compared last
-        self._commits, self._grace = 0, 0.0
+        self._commits, self._grace = -1, 0.0  # the first commit, and that one alone, counts as none
         super().__init__(anchor)
         weakref.finalize(self, FORKS.drop, self._connections).atexit = False  # other threads may use it to the end
         with FORKS.making:
@@ -192,10 +195,17 @@ class SqliteStore(SqlStore):
         self._connections["write"].execute("COMMIT")
         self._require_index()  # again: what went to a log without a name is neither marked nor acknowledged
         self._commits += 1
-        if self._commits >= CHECKPOINT_EVERY:
+        if self._commits >= CHECKPOINT_EVERY or (not self._commits and self._log_is_long()):
             self._commits = 0
             with suppress(sqlite3.Error, CuradorError):  # it is committed; the log is written another time
                 self._checkpoint()
+
+    def _log_is_long(self) -> bool:
+        """Whether processes that each wrote little, beside one that keeps the file open, have left a long log."""
+        try:
+            return os.stat(f"{os.path.realpath(self._name)}-wal").st_size > LONG_LOG
+        except OSError:
+            return False
 
     def _checkpoint(self) -> None:
         if self._compare is not None and self._same_file() != self._sound:

@@ -8,7 +8,7 @@ accuracy.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from curador.errors import InvalidParameter, QuestionRefused
@@ -31,6 +31,9 @@ RANKS = "ranks"
 """The unit of errors that are counted in rows between values in their order."""
 Laws = Mapping[Measure, NoisyMeasure]
 """The noise of each measure in one group."""
+
+RowsOf = Callable[[Recipe], int | None]
+"""How many rows with a value are behind an output, where that is known."""
 
 SIZES = (100, 1_000, 10_000, 100_000)
 """The numbers of rows for which an error is given where their number is not public."""
@@ -117,9 +120,9 @@ class Expected:
 
 
 def expected(
-    recipes: Sequence[Recipe], steps: Sequence[Step], laws: Laws, rows: int | None, confidence: float
+    recipes: Sequence[Recipe], steps: Sequence[Step], laws: Laws, rows: RowsOf, confidence: float
 ) -> tuple[Expected, ...]:
-    """The error to expect of every output, where ``rows`` rows are behind it and measures have these laws."""
+    """The error to expect of every output, where so many rows are behind it and measures have these laws."""
     ranked = {step.ranks: step for step in steps if isinstance(step, Ranked)}
     noised = {step.measure: step for step in steps if isinstance(step, Noised)}
     found: list[Expected] = []
@@ -137,11 +140,11 @@ def expected(
         level, units = (confidence, None) if chosen is None else (_given(confidence), chosen.least(confidence))
         if function.by_answers:
             found.append(Expected(recipe.name, None, confidence, units=units))
-        elif function.by_rows and rows is None:
+        elif function.by_rows and rows(recipe) is None:
             table = tuple((n, function.error(recipe, parts, n, level)) for n in SIZES)
             found.append(Expected(recipe.name, None, confidence, by_rows=table, units=units, spread=spread))
         else:
-            error = function.error(recipe, parts, rows or 0, level)
+            error = function.error(recipe, parts, rows(recipe) or 0, level)
             fitted = recipe.tree is not None
             found.append(Expected(recipe.name, error, confidence, fitted=fitted, units=units, spread=spread))
     return tuple(found)
@@ -151,7 +154,7 @@ def computed(
     question: Question,
     recipes: Sequence[Recipe],
     laws: Laws,
-    rows: int | None,
+    rows: RowsOf,
     confidence: float,
     groups: int | None,
 ) -> tuple[Expected, ...]:
@@ -169,7 +172,7 @@ def computed(
     return tuple(_computed(d, known, rows, confidence) for d in wanted)
 
 
-def _computed(derived: Derived, known: _Parts, rows: int | None, confidence: float) -> Expected:
+def _computed(derived: Derived, known: _Parts, rows: RowsOf, confidence: float) -> Expected:
     parts = known.noisy(derived.expr)
     if not windows(derived.expr) and not {n.column for n in names(derived.expr)} & set(known.made):
         return Expected(derived.name, 0.0, confidence)  # of groups alone
@@ -182,10 +185,14 @@ def _computed(derived: Derived, known: _Parts, rows: int | None, confidence: flo
     chosen = _selection(steps)
     level, units = (confidence, None) if chosen is None else (_given(confidence), chosen.least(confidence))
     level = 1 - (1 - level) / max(1, len(parts))
-    if rows is None and any(known.by_rows(part) for part in parts):
-        table = tuple((n, known.error(derived.expr, n, level)) for n in SIZES)
+    if any(known.by_rows(part, rows) for part in parts):
+
+        def of(n: int) -> RowsOf:
+            return lambda recipe: rows(recipe) or n
+
+        table = tuple((n, known.error(derived.expr, of(n), level)) for n in SIZES)
         return Expected(derived.name, None, confidence, by_rows=table, units=units)
-    return Expected(derived.name, known.error(derived.expr, rows or 0, level), confidence, units=units)
+    return Expected(derived.name, known.error(derived.expr, rows, level), confidence, units=units)
 
 
 @dataclass(frozen=True)
@@ -202,8 +209,10 @@ class _Parts:
         unknown = found is not None and found.window is not None and (self.groups is None or found.window.partition)
         return None if unknown else found
 
-    def by_rows(self, part: Expr) -> bool:
-        return isinstance(part, ex.Name) and part.column in self.made and self._function(part.column).by_rows
+    def by_rows(self, part: Expr, rows: RowsOf) -> bool:
+        """Whether the error of a part depends on a number of rows that is not known."""
+        recipe = self.made.get(part.column) if isinstance(part, ex.Name) else None
+        return recipe is not None and function_named(recipe.function).by_rows and rows(recipe) is None
 
     def _function(self, name: str) -> Function:
         return function_named(self.made[name].function)
@@ -237,13 +246,14 @@ class _Parts:
         numbers = [form is not None and not form.noisy for form in map(self.form, e.parts)]
         return e.op in ("+", "-") or (e.op == "*" and any(numbers)) or (e.op == "/" and numbers[1])
 
-    def error(self, e: Expr, rows: int, level: float) -> float:
+    def error(self, e: Expr, rows: RowsOf, level: float) -> float:
         form = self.form(e)
         if form is not None:
             return form_error(form, self.noised, self.groups or 1, level)
         if isinstance(e, ex.Name):
             recipe = self.made[e.column]
-            return self._function(e.column).error(recipe, [self.noised[m] for m in recipe.measures], rows, level)
+            parts = [self.noised[m] for m in recipe.measures]
+            return self._function(e.column).error(recipe, parts, rows(recipe) or 0, level)
         found = [self.error(part, rows, level) for part in e.parts]
         if isinstance(e, ex.Least | ex.Greatest):
             return max(found)

@@ -59,8 +59,9 @@ class Plan:
     """Everything that answering a question will do; a purchase that a curator can make.
 
     ``guarantee`` is what everything in it keeps together, at most the ``budget``; ``event`` is what is run, for any
-    accountant.  ``rows`` is the number of rows behind the answer where it is known without looking.  ``prepared`` is
-    the copy of the table it reads, with the rows of each unit chosen beforehand, where there is one.
+    accountant.  ``rows`` is the number of rows behind the answer where it is known without looking: the asker's
+    word, or the size that is declared for the table (``sized``).  ``prepared`` is the copy of the table it reads, with
+    the rows of each unit chosen beforehand, where there is one.
     """
 
     checked: Checked
@@ -72,6 +73,7 @@ class Plan:
     confidence: float = 0.95
     rows: int | None = None
     prepared: Prepared | None = None
+    sized: bool = False
 
     def __post_init__(self) -> None:
         selects = any(isinstance(step, Selected) for step in self.steps)
@@ -169,13 +171,18 @@ class Plan:
         return tuple(sorted(found, key=lambda e: self.question.outputs.index(e.output)))
 
     def _expected(self, laws: Laws, groups: int | None) -> tuple[Expected, ...]:
-        found = expected(self.recipes, self.steps, laws, self.rows, self.confidence)
+        found = expected(self.recipes, self.steps, laws, self._rows_of, self.confidence)
         if self.question.derived:
             again = {d.expr: d.name for d in self.question.derived}
             found += tuple(replace(e, output=again[Name(e.output)]) for e in found if Name(e.output) in again)
-            found += computed(self.question, self.recipes, laws, self.rows, self.confidence, groups)
+            found += computed(self.question, self.recipes, laws, self._rows_of, self.confidence, groups)
         shown = self.question.outputs
         return tuple(sorted((e for e in found if e.output in shown), key=lambda e: shown.index(e.output)))
+
+    def _rows_of(self, recipe: Recipe) -> int | None:
+        """A size says how many rows there are, and not how many of them have a value."""
+        some = any(m.kind is MeasureKind.PRESENT for m in recipe.measures)
+        return None if self.sized and some else self.rows
 
     @cached_property
     def note(self) -> Mapping[str, object]:

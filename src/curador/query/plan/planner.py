@@ -182,6 +182,7 @@ class Planner:
             self.confidence,
             self._known_rows,
             self.prepared,
+            self.rows is None,
         )
 
     @cached_property
@@ -405,8 +406,9 @@ class Planner:
 
 def _unknown_rows(output: str) -> QuestionRefused:
     return QuestionRefused(
-        f"The error of {output!r} depends on how many rows are behind it, which is not public.",
-        fix="Pass rows=… if you know or have paid for their number, declare the table's public size, or give epsilon.",
+        f"The error of {output!r} depends on how many rows with a value are behind it, which is not public.",
+        fix="Pass rows=… if you know or have paid for their number, declare the table's public size (and the column "
+        "nullable = false), or give epsilon.",
         code="error-needs-rows",
         facts={"output": output},
     )

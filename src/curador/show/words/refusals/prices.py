@@ -31,7 +31,7 @@ ES: dict[str, tuple[str, str]] = {
         "Dé un épsilon en vez de un error.",
     ),
     "error-needs-rows": (
-        "El error de {output} depende de cuántas filas hay detrás, y eso no es público.",
+        "El error de {output} depende de cuántas filas con valor hay detrás, y eso no es público.",
         "Diga cuántas filas espera, o dé un épsilon.",
     ),
     "error-of-computed": (
