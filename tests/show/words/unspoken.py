@@ -52,8 +52,8 @@ UNSPOKEN: dict[str, tuple[str, ...]] = {
     "trees and lists of keys are given in Python alone": (
         "query/aggregates/tree.py",
         "query/ask/question.py:_check_keys",
-        "query/plan/checked.py:_listed",
-        "query/plan/checked.py:_tree_keys",
+        "query/ask/public_keys.py:_listed",
+        "query/ask/public_keys.py:_tree_keys",
         "query/sql_plan/lower.py:listing",
     ),
     "JSON that no program of ours wrote": (
