@@ -18,6 +18,7 @@ import psycopg
 import pyarrow as pa
 import pytest
 
+from curador.curator import prepared
 from curador.curator.curator import Curator
 from curador.curator.purchase import fingerprint
 from curador.errors import CuradorError
@@ -266,3 +267,15 @@ def test_what_a_thread_of_the_parent_was_making_keeps_nothing_from_being_made_an
     curator.sql(COUNT, epsilon=1)
     assert int(in_child(lambda: curator.sql(COUNT, epsilon=0.5).charge)) == 2
     curator.close()
+
+
+def test_a_child_makes_files_as_others_may_read_them_while_a_thread_of_its_parent_prepares_a_copy() -> None:
+    """The mask is the whole process's: a child kept it, and waited for a lock that a thread of its parent held."""
+    usual = os.umask(0o022)
+    try:
+        with prepared._owner_only(), prepared._MASK.lock:
+            assert in_child(lambda: oct(os.umask(0o022))) == oct(0o022)
+            assert in_child(lambda: prepared._MASK.lock.locked()) == "False"
+        assert os.umask(0o022) == 0o022
+    finally:
+        os.umask(usual)
