@@ -42,6 +42,7 @@ from curador.ledger.opening import open_ledger
 from curador.mechanisms.sensitivity import Contribution
 from curador.numbers import Number
 from curador.query.ask.builder import TableQuery
+from curador.query.ask.public_keys import require_few_numbers
 from curador.query.plan.budget import budget_of
 from curador.query.plan.expected import Within
 from curador.query.plan.plan import Plan
@@ -306,7 +307,10 @@ class Curator(BudgetHolder, CopyHolder, ModelHolder, QualityHolder):
         """
         if not isinstance(questions, Mapping):
             raise InvalidParameter("The questions of a batch have names.", fix='Write batch({"n": question}, …).')
-        planners = {n: self._planner(asked, confidence=confidence, rows=rows) for n, asked in questions.items()}
+        planners: dict[str, Planner] = {}
+        for name, asked in questions.items():
+            planners[name] = self._planner(asked, confidence=confidence, rows=rows)
+            require_few_numbers(sum(planner.numbers for planner in planners.values()))  # before the next is read
         whole = None if epsilon is None and rho is None else budget_of(epsilon, delta, rho)
         plans = split(planners, whole, weights, accuracies)
         return self._buyer.planned(Batch(plans, tight, tight is not None, words or stated(questions), adjust))

@@ -25,6 +25,7 @@ from curador.query.aggregates.sums import sum_
 from curador.query.aggregates.top import mode, top_k
 from curador.query.answer.evaluate import evaluated
 from curador.query.answer.postprocess import kept, ordered
+from curador.query.ask import public_keys
 from curador.query.ask.builder import TableQuery
 from curador.query.ask.question import Group, Join, KeyList, Order, Output, Question
 from curador.query.ask.sql.read import parse, parse_expression
@@ -301,6 +302,18 @@ def test_keys_of_bins_are_their_numbers() -> None:
         with pytest.raises(QuestionRefused) as refused:
             keys_of(binned(b="BIN(age, 20, 40, 60)", keys={"b": keys}))
         assert refused.value.code == "key-of-no-bin"
+
+
+def test_keys_that_no_answer_could_hold_are_not_multiplied_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They were, before they were refused: four kilobytes of SQL took a gigabyte, and a batch of them several."""
+    many = {f"k{i}": {"type": "integer", "bounds": [1, 100], "nullable": False} for i in range(3)}
+    wide = {f"c{i}": {"type": "text", "keys": ["a"]} for i in range(20)}
+    held = {"t": Table("t.csv", columns={**many, **wide})}
+    asked = TableQuery.of("t", held).group_by(*many, *wide).aggregate(n=count()).question
+    monkeypatch.setattr(public_keys, "product", lambda *_: pytest.fail("multiplied out"))
+    with pytest.raises(QuestionRefused) as refused:
+        check(asked, held)
+    assert refused.value.code == "answer-too-large"
 
 
 def test_keys_of_a_public_table() -> None:

@@ -24,11 +24,12 @@ from curador.privacy import ZCDP, ApproxDP, Guarantee, Neighbors, PureDP, total
 from curador.query.answer.noisy import from_bytes, not_a_measurement
 from curador.query.answer.postprocess import answered_together
 from curador.query.answer.together import Family, families
+from curador.query.ask.public_keys import require_few_numbers
 from curador.query.plan.expected import Within
 from curador.query.plan.facts import expected_facts
 from curador.query.plan.identity import digest
 from curador.query.plan.plan import Plan
-from curador.query.plan.planner import Planner, require_few_numbers
+from curador.query.plan.planner import Planner
 from curador.query.tables.table import Table
 from curador.show.explain import bullet, error_text, guarantee_text, note_text, output_text
 

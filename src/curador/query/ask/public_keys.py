@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import product
+from itertools import chain, product
 
 from curador.errors import QuestionRefused
 from curador.query.ask.question import Group, Question
@@ -16,6 +16,9 @@ from curador.query.tables.table import Table
 
 MOST_PUBLIC_GROUPS = 1_000_000
 """The most public keys of one question, all columns multiplied."""
+
+MOST_NUMBERS = 10_000_000
+"""The most numbers of an answer, or of all answers of a batch: they are held in memory together, whatever they cost."""
 
 PublicRows = Callable[[str, Sequence[str]], Sequence[Sequence[Key]]]
 """Reads columns of a public table: from its name and theirs, rows of values, none of them NULL."""
@@ -32,6 +35,21 @@ def unread(table: str, columns: Sequence[str]) -> Sequence[Sequence[Key]]:
 
 _Lists = list[tuple[tuple[str, ...], list[tuple[Key, ...]]]]
 """Groups by name, and the rows of keys that they have together."""
+
+
+def require_few_numbers(numbers: int) -> None:
+    """Refuse what no machine could hold, before anything is paid.
+
+    >>> require_few_numbers(10**9)
+    Traceback (most recent call last):
+    curador.errors.QuestionRefused: Answering this takes 1,000,000,000 numbers, and the most is 10,000,000. To do: ...
+    """
+    if numbers > MOST_NUMBERS:
+        raise QuestionRefused(
+            f"Answering this takes {numbers:,} numbers, and the most is {MOST_NUMBERS:,}.",
+            fix="Group by fewer columns, or ask for fewer outputs and quantiles at once.",
+            code="answer-too-large",
+        )
 
 
 def public_keys(
@@ -119,11 +137,12 @@ def _product(order: list[str], lists: _Lists) -> tuple[tuple[Key, ...], ...]:
     if size > MOST_PUBLIC_GROUPS:
         what, facts = f"The public keys multiply to {size} groups; the most is {MOST_PUBLIC_GROUPS}.", {"n": size}
         raise QuestionRefused(what, fix="Group by fewer columns.", code="too-many-groups", facts=facts)
+    require_few_numbers(size * len(order))  # each key is one, and they are held before anything else is
     # Lists in the order of the groups they begin with, so that the first group varies slowest.
     lists = sorted(lists, key=lambda one: min(order.index(name) for name in one[0]))
     names_of = [name for columns, _ in lists for name in columns]
     where = [names_of.index(name) for name in order]
-    rows_of = (sum(choice, ()) for choice in product(*(rows for _, rows in lists)))
+    rows_of = (tuple(chain.from_iterable(choice)) for choice in product(*(rows for _, rows in lists)))
     return tuple(tuple(row[i] for i in where) for row in rows_of)
 
 

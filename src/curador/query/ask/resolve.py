@@ -7,7 +7,7 @@ over the columns of the rows below it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from curador.query.ask.question import Group, Output, Question
 from curador.query.ask.typed import typed_rows
@@ -20,66 +20,81 @@ from curador.query.tables.table import Table
 Tables = Mapping[str, Table]
 
 
+@dataclass(frozen=True)
+class _At:
+    """The tables, and what was resolved already: outputs share the columns of inner queries.
+
+    By the rows, which are held so that nothing else has their place, and the expression over them.
+    """
+
+    tables: Tables
+    made: dict[tuple[int, Expr], tuple[RowSet, Expr]] = field(default_factory=dict)
+
+
 def resolved_inside(question: Question, tables: Tables) -> Question:
     """The question with every expression that its rows and columns are made of resolved; a plain one as it is."""
     plain = question.source is None and all(type(n) is Name for e in question.expressions for n in names(e))
     if plain:
         return question
-    source = _source(question.source, tables)
+    at = _At(tables)
+    source = _source(question.source, at)
     rows = RowSet(question.table, source)
 
     def measured(o: Output) -> Output:
         column = o.aggregate.column
-        return o if column is None else Output(o.name, replace(o.aggregate, column=_leaves(column, rows, tables)))
+        return o if column is None else Output(o.name, replace(o.aggregate, column=_leaves(column, rows, at)))
 
     return replace(
         question,
         source=source,
-        joins=tuple(_join(join, rows, tables) for join in question.joins),
-        where=None if question.where is None else _leaves(question.where, rows, tables),
-        group_by=tuple(Group(g.name, _leaves(g.expr, rows, tables)) for g in question.group_by),
+        joins=tuple(_join(join, rows, at) for join in question.joins),
+        where=None if question.where is None else _leaves(question.where, rows, at),
+        group_by=tuple(Group(g.name, _leaves(g.expr, rows, at)) for g in question.group_by),
         aggregates=tuple(map(measured, question.aggregates)),
     )
 
 
-def _source(source: PerUnit | UnionAll | None, tables: Tables) -> PerUnit | UnionAll | None:
+def _source(source: PerUnit | UnionAll | None, at: _At) -> PerUnit | UnionAll | None:
     if isinstance(source, PerUnit):
-        below = _rows(source.rows, tables)
-        return PerUnit(below, tuple(_expression(e, below, tables) for e in source.by))
-    return None if source is None else UnionAll(tuple(_rows(part, tables) for part in source.parts))
+        below = _rows(source.rows, at)
+        return PerUnit(below, tuple(_expression(e, below, at) for e in source.by))
+    return None if source is None else UnionAll(tuple(_rows(part, at) for part in source.parts))
 
 
-def _rows(rows: RowSet, tables: Tables) -> RowSet:
-    bare = RowSet(rows.table, _source(rows.source, tables))
-    made = replace(bare, joins=tuple(_join(join, bare, tables) for join in rows.joins))
-    return made if rows.where is None else replace(made, where=_expression(rows.where, made, tables))
+def _rows(rows: RowSet, at: _At) -> RowSet:
+    bare = RowSet(rows.table, _source(rows.source, at))
+    made = replace(bare, joins=tuple(_join(join, bare, at) for join in rows.joins))
+    return made if rows.where is None else replace(made, where=_expression(rows.where, made, at))
 
 
-def _expression(e: Expr, rows: RowSet, tables: Tables) -> Expr:
+def _expression(e: Expr, rows: RowSet, at: _At) -> Expr:
     """An expression over rows that are resolved already."""
-    found = _leaves(e, rows, tables)
-    return resolved(found, typed_rows(rows, [found], tables).scope)
+    key = id(rows), e
+    if key not in at.made:
+        found = _leaves(e, rows, at)
+        at.made[key] = rows, resolved(found, typed_rows(rows, [found], at.tables).scope)
+    return at.made[key][1]
 
 
-def _join(join: Join, rows: RowSet, tables: Tables) -> Join:
-    return replace(join, on=tuple((_leaf(left, rows, tables), right) for left, right in join.on))
+def _join(join: Join, rows: RowSet, at: _At) -> Join:
+    return replace(join, on=tuple((_leaf(left, rows, at), right) for left, right in join.on))
 
 
-def _leaves(e: Expr, rows: RowSet, tables: Tables) -> Expr:
+def _leaves(e: Expr, rows: RowSet, at: _At) -> Expr:
     """An expression with the columns that it names resolved inside."""
-    changed: dict[Name, Expr] = {n: _leaf(n, rows, tables) for n in names(e) if type(n) is not Name}
+    changed: dict[Name, Expr] = {n: _leaf(n, rows, at) for n in names(e) if type(n) is not Name}
     return substitute(e, changed) if changed else e
 
 
-def _leaf(leaf: Name, rows: RowSet, tables: Tables) -> Name:
+def _leaf(leaf: Name, rows: RowSet, at: _At) -> Name:
     if isinstance(leaf, InUnits):
-        return replace(leaf, rows=_rows(leaf.own, tables))
+        return replace(leaf, rows=_rows(leaf.own, at))
     if isinstance(leaf, BesideUnit):
-        own = _rows(leaf.own, tables)
-        return replace(leaf, operand=_expression(leaf.made_of, own, tables), rows=own)
+        own = _rows(leaf.own, at)
+        return replace(leaf, operand=_expression(leaf.made_of, own, at), rows=own)
     if isinstance(leaf, OfUnit) and leaf.operand is not None and isinstance(rows.source, PerUnit):
-        return replace(leaf, operand=_expression(leaf.operand, rows.source.rows, tables))
+        return replace(leaf, operand=_expression(leaf.operand, rows.source.rows, at))
     if isinstance(leaf, OfParts) and isinstance(rows.source, UnionAll) and len(leaf.operands) == len(rows.source.parts):
         pairs = zip(leaf.operands, rows.source.parts, strict=True)
-        return replace(leaf, operands=tuple(_expression(e, part, tables) for e, part in pairs))
+        return replace(leaf, operands=tuple(_expression(e, part, at) for e, part in pairs))
     return leaf

@@ -21,6 +21,7 @@ from curador.query.aggregates.measure import Measure, MeasureKind, RankSearch
 from curador.query.aggregates.pairs.pairs import PairType
 from curador.query.aggregates.quantiles.around import around, cell_effect, most_cells
 from curador.query.aggregates.quantiles.ranks import bounds
+from curador.query.ask.public_keys import require_few_numbers
 from curador.query.ask.question import Output, Question
 from curador.query.language.trees import names
 from curador.query.plan.allocate import Wanted, allocate
@@ -48,9 +49,6 @@ MOST_CONFIDENCE_CHOSEN = 1 - 1e-6
 """The most where HAVING or LIMIT choose among privately selected groups: how many there are is known after the charge
 alone, so that as many as there can be must be held."""
 
-MOST_NUMBERS = 10_000_000
-"""The most numbers of an answer, or of all answers of a batch: they are held in memory together, whatever they cost."""
-
 QUANTILE_NUMBERS = 50
 """A quantile counts as so many numbers: it is searched for in each group by itself."""
 
@@ -58,21 +56,6 @@ LEAST_WEIGHT = Fraction(1, 10**12)
 
 OFFERED_EPSILON = 0.1
 """The price at which learning missing bounds is offered."""
-
-
-def require_few_numbers(numbers: int) -> None:
-    """Refuse what no machine could hold, before anything is paid.
-
-    >>> require_few_numbers(10**9)
-    Traceback (most recent call last):
-    curador.errors.QuestionRefused: Answering this takes 1,000,000,000 numbers, and the most is 10,000,000. To do: ...
-    """
-    if numbers > MOST_NUMBERS:
-        raise QuestionRefused(
-            f"Answering this takes {numbers:,} numbers, and the most is {MOST_NUMBERS:,}.",
-            fix="Group by fewer columns, or ask for fewer outputs and quantiles at once.",
-            code="answer-too-large",
-        )
 
 
 def plan(
