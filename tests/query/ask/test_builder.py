@@ -311,7 +311,7 @@ def test_keys_that_no_answer_could_hold_are_not_multiplied_out(monkeypatch: pyte
     held = {"t": Table("t.csv", columns={**many, **wide})}
     monkeypatch.setattr(public_keys, "product", lambda *_: pytest.fail("multiplied out"))
     with pytest.raises(QuestionRefused) as refused:
-        TableQuery.of("t", held).group_by(*many, *wide).aggregate(n=count()).question
+        assert TableQuery.of("t", held).group_by(*many, *wide).aggregate(n=count()).question
     assert refused.value.code == "answer-too-large"
 
 
