@@ -25,6 +25,7 @@ from curador.ledger.anchor.keep import key_of
 from curador.ledger.anchor.log import Anchor
 from curador.ledger.book import Book
 from curador.ledger.opening import open_ledger
+from curador.ledger.stores.reopened_file import content_of
 from curador.ledger.stores.rows import BALANCE
 from curador.privacy import PureDP
 from tests.ledger.conftest import Opener
@@ -182,19 +183,19 @@ def test_what_is_read_while_others_write_is_read_again_before_it_is_called_damag
     lines = right.rstrip(b"\0").split(b"\n")[:-1]
     start = sum(len(line) + 1 for line in lines[:-2])
     mixed = right[:start] + bytes(len(lines[-2])) + right[start + len(lines[-2]) :]
-    whole, reads = anchors._content, list[bool]()
+    reads: list[bool] = []
 
-    def content(file: int, place: int = 0) -> bytes:
+    def content(file: int) -> bytes:
         with open(path, "rb") as another:
             try:
                 fcntl.flock(another, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 reads.append(True)
-                return whole(file, place)
+                return content_of(file)
         reads.append(False)
-        return mixed[place:]
+        return mixed
 
-    monkeypatch.setattr(anchors, "_content", content)
+    monkeypatch.setattr(anchors, "content_of", content)
     found = looked(quick).newest()
     assert reads == [False, True]  # under a lock only then
     monkeypatch.undo()

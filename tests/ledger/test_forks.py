@@ -20,6 +20,7 @@ from curador.ledger.anchor import log
 from curador.ledger.opening import open_ledger
 from curador.ledger.stores import connections
 from curador.ledger.stores.file_queue import FileQueue
+from curador.ledger.stores.reopened_file import content_of
 from curador.ledger.stores.rows import ENTRY, Rows
 from curador.privacy import PureDP
 from tests.ledger.conftest import Opener
@@ -275,13 +276,13 @@ def test_a_child_that_is_forked_while_the_anchor_is_read_does_not_keep_it_locked
     """Nobody could sell any more while that child lived."""
     ledger = open_ledger(quick / "x.db")
     ledger.open("people", PureDP(1))
-    content, children = log._content, list[int]()
+    children = list[int]()
 
-    def fork_meanwhile(file: int, start: int = 0) -> bytes:
+    def fork_meanwhile(file: int) -> bytes:
         children.append(child(signal.pause))
-        return content(file, start)
+        return content_of(file)
 
-    monkeypatch.setattr(log, "_content", fork_meanwhile)
+    monkeypatch.setattr(log, "content_of", fork_meanwhile)
     assert ledger._store.anchor.read()  # type: ignore[attr-defined]
     monkeypatch.undo()
     file = os.open(quick / "x.db.keep" / "anchor", os.O_RDWR)

@@ -12,6 +12,8 @@ import pytest
 from curador.accounting.events import ApproxLoss, Event, PureLoss
 from curador.errors import LedgerBroken
 from curador.ledger.anchor import log as anchors
+from curador.ledger.anchor.keep import sealed_line
+from curador.ledger.anchor.summary import state_rows
 from curador.ledger.book import Book
 from curador.ledger.entries import plain
 from curador.ledger.opening import open_ledger, restore_ledger
@@ -99,7 +101,8 @@ def test_an_anchor_in_a_file_with_the_number_of_an_older_one_is_read_anew(tmp_pa
     store = other._store
     store.anchor._held.descriptor()  # type: ignore[attr-defined]
     head, known = store.anchor.read()  # type: ignore[attr-defined]
-    line, _ = store.anchor._sealed(plain({**anchors._header(head, "", 0), "state": anchors.state_rows(known)}))  # type: ignore[attr-defined]
+    begun = plain({**anchors._header(head, "", 0), "state": state_rows(known)})
+    line, _ = sealed_line(store.anchor._key, begun)  # type: ignore[attr-defined]
     path.write_bytes(line.ljust(anchors.SIZE, b"\0"))  # what adding up does, in a file of the same number
     other.close()
     buy(one)

@@ -12,13 +12,14 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from fractions import Fraction
 from pathlib import Path
-from threading import Thread
+from threading import Thread, Timer
 from typing import Any
 
 import pytest
 
 from curador.accounting.events import PureLoss
 from curador.errors import BudgetExceeded, LedgerBroken
+from curador.forks import process_name
 from curador.ledger import opening
 from curador.ledger.anchor.log import Anchor
 from curador.ledger.book import Book
@@ -447,3 +448,77 @@ def test_processes_that_each_write_little_leave_no_endless_log(quick: Path, monk
                 short.settle(short.reserve("people", THOUSANDTH).id, b"x" * 1000)
         assert path.with_name("x.db-wal").stat().st_size < 300_000
         assert ledger.verify() == 1 + 2 * 40
+
+
+def _counted(compare: Callable[[Any], None], calls: list[int]) -> Callable[[Any], None]:
+    def counted(rows: Any) -> None:
+        calls.append(1)
+        compare(rows)
+
+    return counted
+
+
+def test_a_log_that_another_process_wrote_into_the_file_is_not_compared_with(
+    quick: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Comparing takes the longer the more scopes there are: with 10,000 a purchase took seconds beside others."""
+    monkeypatch.setattr(sqlite, "CHECKPOINT_EVERY", 3)
+    first, other = open_ledger(quick / "x.db"), open_ledger(quick / "x.db")
+    first.open("people", PureDP(1))
+    compared: list[int] = []
+    for ledger in (first, other):
+        store: Any = ledger._store
+        store._compare = _counted(store._compare, compared)
+    for _ in range(10):
+        for ledger in (first, other):
+            ledger.settle(ledger.reserve("people", THOUSANDTH).id, b"x")
+    assert first.balance("people").state.spent == other.balance("people").state.spent
+    assert not compared
+    (quick / "x.db.keep" / "file").unlink()  # without the note, and where somebody else wrote it, it is compared
+    os.utime(quick / "x.db")
+    for ledger in (first, other):
+        ledger.reserve("people", THOUSANDTH)
+    assert len(compared) == 2
+    (quick / "x.db.keep" / "file").write_bytes(b"[1, 2, 3]\tforged\n")
+    os.utime(quick / "x.db")
+    first.reserve("people", THOUSANDTH)
+    assert len(compared) == 3
+    for ledger in (first, other):
+        ledger.verify()
+        ledger.close()
+
+
+def test_a_checkpoint_of_another_process_is_waited_for_unless_it_has_ended(
+    quick: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger = open_ledger(quick / "x.db")
+    ledger.open("people", PureDP(1))
+    store: Any = ledger._store
+    compared: list[int] = []
+    store._compare = _counted(store._compare, compared)
+    ledger.reserve("people", THOUSANDTH)
+    child = subprocess.Popen(["sleep", "60"])
+    with open(f"/proc/{child.pid}/stat") as stat:
+        started = stat.read().rpartition(")")[2].split()[19]
+    name = f"{process_name().partition(':')[0]}:{child.pid}:{started}"
+
+    def begin() -> None:
+        store._note_file(name)
+        os.utime(quick / "x.db")
+
+    def finish() -> None:
+        now = os.stat(quick / "x.db")
+        store.anchor.note("file", [now.st_dev, now.st_ino, now.st_size, now.st_mtime_ns, now.st_ctime_ns, ""])
+
+    begin()
+    thread = Timer(0.1, finish)
+    thread.start()
+    ledger.reserve("people", THOUSANDTH)
+    thread.join()
+    assert not compared
+    begin()
+    child.kill()
+    child.wait()
+    ledger.reserve("people", THOUSANDTH)
+    assert len(compared) == 1
+    ledger.close()

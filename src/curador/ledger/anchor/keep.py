@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import hmac
+import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from curador.errors import LedgerBroken, LedgerFailed
+from curador.ledger.entries import keyed_digest
 from curador.ledger.stores.rows import UNSURE
 from curador.noise.entropy import SYSTEM
 from curador.show.files import give
@@ -96,6 +100,25 @@ def create(path: Path, content: bytes, *, over: bool = False) -> None:
     finally:
         temporary.unlink(missing_ok=True)
     sync_folder(path.parent)
+
+
+def sealed_line(key: bytes, text: str) -> tuple[bytes, str]:
+    """A text as a line with its seal, and the seal.
+
+    >>> opened_line(b"key", sealed_line(b"key", '{"n": 1}')[0].rstrip())[0]
+    {'n': 1}
+    """
+    body = text.encode()
+    seal = keyed_digest(key, body).hex()
+    return b"%b\t%b\n" % (body, seal.encode()), seal
+
+
+def opened_line(key: bytes, line: bytes) -> tuple[dict[str, Any], str] | None:
+    """What a line says, and its seal; None if it does not carry the right one."""
+    text, _, seal = line.rpartition(b"\t")
+    if not hmac.compare_digest(keyed_digest(key, text).hex().encode(), seal):
+        return None
+    return json.loads(text), seal.decode()
 
 
 def sync_folder(folder: Path) -> None:

@@ -15,7 +15,6 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import hmac
-import json
 import os
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache, partial
@@ -25,12 +24,13 @@ from typing import Any, NamedTuple, TypeVar
 
 from curador.accounting.rules.costs import Cost
 from curador.errors import LedgerBroken
-from curador.ledger.anchor.keep import create, sync_folder, translated_errors, unavailable
+from curador.ledger.anchor.keep import create, opened_line, sealed_line, sync_folder, translated_errors, unavailable
 from curador.ledger.anchor.summary import Change, Newer, StateRows, added, apply, changed, from_state, state_rows
-from curador.ledger.entries import keyed_digest, plain, quoted, read
+from curador.ledger.entries import plain, quoted, read
 from curador.ledger.stores.memory_rows import MemoryRows
-from curador.ledger.stores.reopened_file import ReopenedFile, patiently
+from curador.ledger.stores.reopened_file import ReopenedFile, content_of, patiently, written_after
 from curador.ledger.stores.rows import Head
+from curador.show.files import write_atomically
 
 T = TypeVar("T")
 
@@ -150,7 +150,7 @@ class Anchor:
     def _all(self) -> list[tuple[dict[str, Any], str]]:
         with translated_errors(self._path):
             try:
-                content = self._unchanged(_content)
+                content = self._unchanged(content_of)
             except FileNotFoundError:
                 return []
         return self._marks(content)[0]
@@ -168,19 +168,27 @@ class Anchor:
 
     def verified(self) -> Head | None:
         """The head up to which the history was verified, as noted beside the anchor; None if that is not known."""
+        noted = self.noted("verified")  # it may be removed, and is then verified from the beginning
+        return None if noted is None else _head(noted)
+
+    def noted(self, name: str) -> Any:
+        """What was noted beside the anchor under a name; None if nothing was, or not with this ledger's key."""
         try:
-            found = self._opened((self._path.parent / "verified").read_bytes().rstrip(b"\n"))
-        except OSError:  # it may be removed, and is then verified from the beginning
+            found = opened_line(self._key, (self._path.parent / name).read_bytes().rstrip(b"\n"))
+        except OSError:
             return None
-        return None if found is None or "verified" not in found[0] else _head(found[0]["verified"])
+        return None if found is None else found[0].get(name)
 
     # -- writing
 
     def note_verified(self, head: Head) -> None:
         """Note that the history was verified up to a head."""
         with translated_errors(self._path):
-            line, _ = self._sealed(plain({"verified": _header(head, "", 0)}))
-            create(self._path.parent / "verified", line, over=True)
+            self.note("verified", _header(head, "", 0))
+
+    def note(self, name: str, what: object) -> None:
+        """Note something beside the anchor: for speed, and may be lost."""
+        write_atomically(self._path.parent / name, sealed_line(self._key, plain({name: what}))[0], 0o600)
 
     def start(self, head: Head, state: StateRows) -> None:
         """Begin the first log, with a history's state; that of whoever was first stays."""
@@ -219,7 +227,7 @@ class Anchor:
 
     def _end(self, file: int) -> Head | None:
         try:
-            return _head(self._marks(_content(file))[0][-1][0])
+            return _head(self._marks(content_of(file))[0][-1][0])
         except LedgerBroken:
             return None
 
@@ -269,7 +277,7 @@ class Anchor:
 
     def _append(self, file: int, place: _Place, head: Head, entries: Newer) -> None:
         change = changed(entries.after(place.head, self._ledger_key))
-        line, seal = self._sealed(_mark_text(head, place, change))
+        line, seal = sealed_line(self._key, _mark_text(head, place, change))
         end = place.end + len(line)
         if place.torn or end > place.size:
             self._add_up(file, head, change, place)
@@ -283,7 +291,7 @@ class Anchor:
 
     def _add_up(self, file: int, head: Head, change: Change, place: _Place) -> None:
         """Begin a new file with the sum of all lines, and a change; of lines that were all written here, the first."""
-        content = _content(file)
+        content = content_of(file)
         if self._seen is not None and self._seen[0] == place.seal and not place.torn:
             rows = _sum(self._marks(content[: content.find(b"\n") + 1])[0])
             apply(added(self._seen[1]), rows)
@@ -293,22 +301,10 @@ class Anchor:
         self._write_new(head, state_rows(rows), over=True)
 
     def _write_new(self, head: Head, state: StateRows, *, over: bool) -> None:
-        line, _ = self._sealed(plain({**_header(head, "", 0), "state": state}))
+        line, _ = sealed_line(self._key, plain({**_header(head, "", 0), "state": state}))
         create(self._path, line.ljust(-(-max(SIZE, ROOM * len(line)) // 4096) * 4096, b"\0"), over=over)
 
     # -- lines
-
-    def _sealed(self, text: str) -> tuple[bytes, str]:
-        body = text.encode()
-        seal = keyed_digest(self._key, body).hex()
-        return b"%b\t%b\n" % (body, seal.encode()), seal
-
-    def _opened(self, line: bytes) -> tuple[dict[str, Any], str] | None:
-        """What a line says, and its seal; None if it does not carry the right one."""
-        text, _, seal = line.rpartition(b"\t")
-        if not hmac.compare_digest(keyed_digest(self._key, text).hex().encode(), seal):
-            return None
-        return json.loads(text), seal.decode()
 
     def _marks(self, content: bytes) -> tuple[list[tuple[dict[str, Any], str]], int, bool]:
         """All lines, where they end, and whether something torn follows: a power cut spoils what was not synced.
@@ -318,7 +314,7 @@ class Anchor:
         marks: list[tuple[dict[str, Any], str]] = []
         place, before = 0, ""
         while (end := content.find(b"\n", place)) >= 0:
-            mark = self._opened(content[place:end])
+            mark = opened_line(self._key, content[place:end])
             if mark is None or mark[0]["after"] != before:
                 break
             marks.append(mark)
@@ -332,7 +328,7 @@ class Anchor:
                 code="ledger-anchor-unreadable",
             )
         for piece in rest.split(b"\n") if torn else ():
-            later = self._opened(piece[piece.rfind(_START) :])
+            later = opened_line(self._key, piece[piece.rfind(_START) :])
             if later is not None and later[0]["synced"] > place:
                 raise LedgerBroken(
                     f"The anchor of this ledger is damaged after entry {marks[-1][0]['sequence']}.",
@@ -354,7 +350,7 @@ class Anchor:
             if seen.startswith(line):
                 self._place = place = self._followed(file, place)
                 return place
-        content = _content(file)
+        content = content_of(file)
         marks, end, torn = self._marks(content)
         last, seal = marks[-1]
         synced = last["synced"] if marks[1:] else end  # a file has its name once its first line is on the disk
@@ -365,9 +361,9 @@ class Anchor:
 
     def _followed(self, file: int, place: _Place) -> _Place:
         """The end of a log in which others wrote behind a place."""
-        rest = _content(file, place.end).split(b"\0", 1)[0]
+        rest = written_after(file, place.end)
         for piece in reversed(rest.split(b"\n")[:-1]):
-            if (mark := self._opened(piece)) is not None:
+            if (mark := opened_line(self._key, piece)) is not None:
                 end = place.end + rest.rfind(piece) + len(piece) + 1
                 torn = end < place.end + len(rest)
                 found = _Place(place.file, place.size, _head(mark[0]), mark[1], end, mark[0]["synced"], torn)
@@ -444,7 +440,3 @@ def _sum(marks: Iterable[tuple[Mapping[str, Any], str]]) -> MemoryRows:
             apply(Change(tuple((n, line, read(line)[0]) for n, line in body["decisions"]), body["paid"]), rows)
     assert rows is not None
     return rows
-
-
-def _content(file: int, start: int = 0) -> bytes:
-    return os.pread(file, os.fstat(file).st_size - start, start)

@@ -101,3 +101,19 @@ class ReopenedFile:
     def made_anew(self) -> None:
         """In a forked child: its parent's file is not its own."""
         self.close()
+
+
+def content_of(file: int) -> bytes:
+    """All that an open file holds."""
+    return os.pread(file, os.fstat(file).st_size, 0)
+
+
+def written_after(file: int, start: int) -> bytes:
+    """What was written behind a place, which is little, where the rest of a file, however long, is zeros."""
+    found = b""
+    while piece := os.pread(file, 4096, start + len(found)):
+        text, end, _ = piece.partition(b"\0")
+        found += text
+        if end:
+            break
+    return found

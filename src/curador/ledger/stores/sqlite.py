@@ -12,6 +12,7 @@ from pathlib import Path
 from threading import RLock
 
 from curador.errors import CuradorError, LedgerBroken, LedgerFailed
+from curador.forks import has_ended, process_name
 from curador.ledger.anchor.keep import create as create_file
 from curador.ledger.anchor.keep import sync_folder
 from curador.ledger.anchor.log import Anchor
@@ -39,8 +40,19 @@ LONG_LOG = 4 << 20
 FIRST_GRACE = 0.02
 """Seconds that a fork gives a long read that was interrupted before; then twice as many, so that it ends some time."""
 
+CHECKPOINT_PATIENCE = 0.5
+"""Seconds to wait for another process that writes the log into the file."""
+
 PAUSE = 0.001
 """Seconds between two tries, in which this process can fork."""
+
+
+Stamp = tuple[int, int, int]
+"""The size of a file, and when its content and its entry in the folder were changed last, as the system says."""
+
+
+def _stamp(file: os.stat_result) -> Stamp:
+    return file.st_size, file.st_mtime_ns, file.st_ctime_ns
 
 
 def _options(table: RowTable) -> str:
@@ -76,10 +88,6 @@ class _Interruptible:
         raise TypeError("a read-only view cannot write")
 
 
-Stamp = tuple[int, int, int]
-"""The size of a file, and when its content and its entry in the folder were changed last, as the system says."""
-
-
 class SqliteStore(SqlStore):
     """A SQLite file as a store.
 
@@ -89,7 +97,8 @@ class SqliteStore(SqlStore):
 
     The file is written by checkpoints alone.  One that was copied over it leaves the log, with the newest entries, and
     the pages that the log does not hold are then the copy's, with older balances.  So wherever it was changed by others
-    than this process, balances are compared with the anchor, on a connection that remembers no page.
+    than processes of this ledger, which note beside the anchor how they leave it, balances are compared with the anchor,
+    on a connection that remembers no page.
 
     Nothing in this process may open and close the file but SQLite: the system would drop SQLite's locks with it, and
     another process that leaves would remove the log under this one.  Where that happened, nothing is written any more.
@@ -197,7 +206,7 @@ class SqliteStore(SqlStore):
         self._commits += 1
         if self._commits >= CHECKPOINT_EVERY or (not self._commits and self._log_is_long()):
             self._commits = 0
-            with suppress(sqlite3.Error, CuradorError):  # it is committed; the log is written another time
+            with suppress(sqlite3.Error, CuradorError, OSError):  # it is committed; the log is written another time
                 self._checkpoint()
 
     def _log_is_long(self) -> bool:
@@ -210,9 +219,40 @@ class SqliteStore(SqlStore):
     def _checkpoint(self) -> None:
         if self._compare is not None and self._same_file() != self._sound:
             return  # looked at first, by the next transaction
+        self._note_file(process_name())
         self._connections["write"].execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
-        self._sound = self._same_file()
-        self._stamps = dict.fromkeys(self._stamps, self._sound)
+        self._take_as_sound(_stamp(os.stat(self._name)))
+        self._note_file("")
+
+    def _note_file(self, by: str) -> None:
+        """Note how the file is: after a checkpoint, or before that of a process."""
+        if self._file is not None and self._sound is not None:
+            self.anchor.note("file", [*self._file, *self._sound, by])
+
+    def _after_checkpoint(self, stamp: Stamp) -> Stamp:
+        """The stamp of a file that was changed; if by another process of this ledger, from what was sound, it still is.
+
+        Comparing takes the longer the more scopes there are, and every process writes its log into the file now and
+        then.  Another's checkpoint is waited for, unless that process has ended or takes too long.
+        """
+        end = time.monotonic() + CHECKPOINT_PATIENCE
+        while self._file is not None and self._sound is not None:
+            noted = self.anchor.noted("file")
+            if noted == [*self._file, *stamp, ""]:
+                self._take_as_sound(stamp)
+                break
+            begun = noted is not None and noted[:-1] == [*self._file, *self._sound] and noted[-1]
+            if not begun or noted[-1] == process_name() or has_ended(noted[-1]) or time.monotonic() > end:
+                break
+            time.sleep(PAUSE)
+            stamp = _stamp(os.stat(self._name))
+        return stamp
+
+    def _take_as_sound(self, stamp: Stamp) -> None:
+        """The file was written by a process of this ledger, from what it knew to be sound."""
+        self._sound = stamp
+        for use in tuple(self._stamps):
+            self._stamps[use] = stamp
 
     # -- what others wrote to the file
 
@@ -321,7 +361,8 @@ class SqliteStore(SqlStore):
                 code="ledger-replaced",
                 facts={"file": self.path.name},
             )
-        return now.st_size, now.st_mtime_ns, now.st_ctime_ns
+        stamp = _stamp(now)
+        return self._after_checkpoint(stamp) if self._compare is not None and stamp != self._sound else stamp
 
     def _disconnect(self) -> None:
         with self._reading_long:
