@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 import time
 from collections import Counter
@@ -62,6 +63,24 @@ def test_work_that_would_never_end_is_stopped(work: Any) -> None:
         bounded(work, LIMIT)
     assert found.value.code == "planning-too-long"
     assert time.thread_time() - before >= LIMIT
+
+
+def test_nothing_is_left_to_look_for() -> None:
+    """Taken back instead of raised, CPython went on looking for it, and never entered a function that was traced."""
+
+    def traced() -> str:
+        return "entered"
+
+    for work in (_for_ever, lambda: None):
+        with suppress(QuestionRefused):
+            bounded(work, LIMIT)
+        with within(LONGEST):
+            before = sys.gettrace()
+            sys.settrace(lambda *_: None)
+            try:
+                assert traced() == "entered"
+            finally:
+                sys.settrace(before)
 
 
 def test_waiting_is_not_computing() -> None:

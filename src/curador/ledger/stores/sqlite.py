@@ -97,8 +97,8 @@ class SqliteStore(SqlStore):
 
     The file is written by checkpoints alone.  One that was copied over it leaves the log, with the newest entries, and
     the pages that the log does not hold are then the copy's, with older balances.  So wherever it was changed by others
-    than processes of this ledger, which note beside the anchor how they leave it, balances are compared with the anchor,
-    on a connection that remembers no page.
+    than processes of this ledger, which note beside the anchor how they leave it, balances are compared with the
+    anchor, on a connection that remembers no page.
 
     Nothing in this process may open and close the file but SQLite: the system would drop SQLite's locks with it, and
     another process that leaves would remove the log under this one.  Where that happened, nothing is written any more.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from threading import Event, Lock, Thread, get_ident
 from typing import TypeVar
 
@@ -30,7 +31,7 @@ class _ThreadWatch:
     def __init__(self, seconds: float) -> None:
         self._thread, self._clock = get_ident(), time.pthread_getcpuclockid(get_ident())
         self._end = time.clock_gettime(self._clock) + seconds
-        self._over, self._guard = Event(), Lock()
+        self._over, self._guard, self._stopped = Event(), Lock(), False
 
     def begin(self) -> None:
         Thread(target=self._watch, name="curador-cpu", daemon=True).start()
@@ -42,19 +43,26 @@ class _ThreadWatch:
                     return
                 left = self._end - time.clock_gettime(self._clock)
                 if left <= 0:
-                    _raise_in(self._thread, _Stopped)
+                    self._stopped = True
+                    _stop(self._thread)
             self._over.wait(left if left > 0 else AGAIN)  # it computes no faster than time passes
 
     def end(self) -> None:
-        """Stop nothing from here on, and take back what was not raised yet."""
+        """Stop nothing from here on; what was not raised yet is raised here, where it ends.
+
+        CPython can take it back, too, but is then left looking for it at every step, for ever and in all threads.
+        """
         with self._guard:
             self._over.set()
-            _raise_in(self._thread, None)
+        if self._stopped:
+            with suppress(_Stopped):
+                _stop(self._thread)
+                while True:
+                    pass
 
 
-def _raise_in(thread: int, kind: type[BaseException] | None) -> None:
-    found = ctypes.py_object(kind) if kind is not None else None
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), found)
+def _stop(thread: int) -> None:
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(_Stopped))
 
 
 def bounded(task: Callable[[], T], seconds: float) -> T:
