@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import json
 import math
+import random
+import re
 from datetime import date
 from typing import Any
 
@@ -202,3 +204,30 @@ def test_numbers_beyond_64_bits_are_exported_as_doubles() -> None:
     large = made(columns={**made().columns, "n": (2**63, -3)})
     assert large.to_arrow().column("n").to_pylist() == [2.0**63, -3.0]
     assert made().to_arrow().column("n").to_pylist() == [12, -3]
+
+
+def test_a_printed_interval_holds_what_the_interval_holds() -> None:
+    """Five digits, to the nearest, made a point of a narrow interval far from zero, which missed the truth."""
+    draw = random.Random(7)
+    for _ in range(3000):
+        value = draw.choice([1, -1]) * 10 ** draw.uniform(-9, 17)
+        width = 10 ** draw.uniform(-12, 4)
+        low, high = value - draw.random() * width, value + draw.random() * width
+        made = Release({"x": (value,)}, (), {"x": ((low, high),)}, {}, 0.95, PureDP(1), "1")
+        shown = [line for line in str(made).splitlines() if "…" in line]
+        x, a, b = (float(t.replace(",", "")) for t in re.findall(r"-?[\d,.]+(?:e[+-]?\d+)?", shown[0]))
+        slack = 1e-5 * (high - low) + 1e-15 * abs(value)
+        assert a - slack <= low <= high <= b + slack, (value, low, high, shown)
+        assert b - a <= (high - low) * 1.05 + 1e-4 * abs(value), (value, low, high, shown)
+        assert a - slack - (high - low) / 19 <= x <= b + slack + (high - low) / 19, (value, low, high, shown)
+
+
+def test_intervals_as_people_read_them() -> None:
+    def shown(value: float, low: float, high: float) -> str:
+        text = str(Release({"x": (value,)}, (), {"x": ((low, high),)}, {}, 0.95, PureDP(1), "1"))
+        return " ".join(text.splitlines()[2].split())
+
+    assert shown(1976.6598, 1976.6411, 1976.6782) == "1,976.66 1,976.6411 … 1,976.6782"
+    assert shown(100049.94, 100049.911, 100049.968) == "100,049.94 100,049.911 … 100,049.968"
+    assert shown(5.76415, 1.0, 8.25) == "5.76415 1 … 8.25"
+    assert shown(0.5, 0.30000000000000004, math.inf) == "0.5 0.3 … ∞"

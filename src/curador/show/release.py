@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from datetime import date
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Protocol
 
 from curador.privacy import Guarantee, Neighbors
 from curador.show.explain import WIDTH, guarantee_text, note_text, whom
-from curador.show.tables import Cell, TextColumn, cell_text, percent, real_text, stacked, text_table
+from curador.show.tables import Cell, TextColumn, cell_text, percent, stacked, text_table
 from curador.show.words.say import say
 
 if TYPE_CHECKING:
@@ -141,8 +142,9 @@ def shown_columns(release: Shown, most: int = MOST_SHOWN, *, near: bool = False)
     found = []
     for name, cells in release.columns.items():
         texts = tuple(map(cell_text, cells[:most]))
-        if near and name in release.intervals:
-            texts = tuple(near_text(x, *ends) for x, ends in zip(cells[:most], release.intervals[name], strict=False))
+        if name in release.intervals:
+            told_as = near_text if near else _precise_text
+            texts = tuple(told_as(x, *ends) for x, ends in zip(cells[:most], release.intervals[name], strict=False))
         found.append(TextColumn(name, texts, name not in release.groups))
         if name in release.intervals:
             whole = near and all(isinstance(x, int) for x in cells[:most])
@@ -192,13 +194,48 @@ def _places(low: Any, high: Any) -> int | None:
 
 
 def _ends_text(low: Any, high: Any) -> str:
-    return f"{_end_text(low)} … {_end_text(high)}"
+    """An interval in five digits, or as many as its width needs, rounded outwards.
+
+    >>> _ends_text(2308.84, 3595.37), _ends_text(1976.641, 1976.678), _ends_text(0.1, math.inf)
+    ('2,308.8 … 3,595.4', '1,976.641 … 1,976.678', '0.1 … ∞')
+    """
+    if isinstance(low, date):
+        return f"{cell_text(low)} … {cell_text(high)}"
+    width = high - low
+    wanted = 2 - math.floor(math.log10(width)) if 0 < width < math.inf else -400
+    return f"{_end_text(low, wanted, ROUND_FLOOR)} … {_end_text(high, wanted, ROUND_CEILING)}"
 
 
-def _end_text(x: float | date) -> str:
-    if isinstance(x, date):
+def _end_text(x: float, wanted: int, rounding: str) -> str:
+    if not math.isfinite(x):
+        return "∞" if x > 0 else "-∞"
+    if x == 0:
+        return "0"
+    size = math.floor(math.log10(abs(x)))
+    unit = Decimal(1).scaleb(-min(max(4 - size, wanted), 16 - size))  # a double has no more than seventeen digits
+    units = Decimal(x) / unit
+    near = units.to_integral_value()
+    end = unit * (near if abs(near - units) < Decimal("1e-6") else units.to_integral_value(rounding))
+    if not -5 <= size < 15:
+        return f"{end.normalize():g}"
+    shown = f"{end:,f}"
+    return shown.rstrip("0").rstrip(".") if "." in shown else shown
+
+
+def _precise_text(x: Cell, low: Any, high: Any) -> str:
+    """A number as tables show it, or with as many digits as a twentieth of its interval needs.
+
+    >>> _precise_text(100049.94, 100049.911, 100049.968), _precise_text(12.345678, 3.0, 20.0)
+    ('100,049.94', '12.3457')
+    """
+    if not isinstance(x, float) or isinstance(low, date) or not 0 < high - low < math.inf or x == 0:
         return cell_text(x)
-    return real_text(x, 5) if math.isfinite(x) else "∞" if x > 0 else "-∞"
+    size = math.floor(math.log10(abs(x)))
+    places = min(math.ceil(-math.log10((high - low) / 20)), 16 - size)
+    if places <= 5 - size or not -5 <= size < 15:
+        return cell_text(x) if places <= 5 - size else f"{x:.{places + size + 1}g}"
+    shown = f"{x:,.{max(0, places)}f}"
+    return shown.rstrip("0").rstrip(".") if "." in shown else shown
 
 
 def _below(release: Shown) -> list[str]:
