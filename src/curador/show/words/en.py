@@ -184,8 +184,8 @@ TEXTS = {
     "thresholded-laplace": "threshold on a noisy count",
     "thresholded-gaussian": "threshold on a noisy count",
     # -- notes
-    "covers": "An interval covers the statistic as it was protected: values clipped to their bounds, every unit cut to its "
-    "limits. It does not cover what clipping and cutting left out.",
+    "covers": "An interval covers the statistic as it was protected: values clipped to their bounds, reals rounded down to "
+    "their step, every unit cut to its limits. It does not cover what that left out.",
     "rows-left-out": "At most {kept} count. What was cut is in no number and in no interval, so counts and sums can be too "
     "small; by how much is not measured here.",
     "nothing-learned": "{outputs}: the interval is nearly all that the declared bounds allow, so this says next to nothing. "

@@ -184,8 +184,9 @@ TEXTS = {
     "thresholded-laplace": "umbral sobre un conteo con ruido",
     "thresholded-gaussian": "umbral sobre un conteo con ruido",
     # -- notes
-    "covers": "Un intervalo cubre el estadístico tal como se protegió: los valores, recortados a los límites de su columna, y "
-    "las filas de cada unidad, a las que cuentan. No cubre lo que se recortó o se dejó fuera.",
+    "covers": "Un intervalo cubre el estadístico tal como se protegió: los valores, recortados a los límites de su columna y, "
+    "los reales, redondeados hacia abajo a su paso; y las filas de cada unidad, a las que cuentan. No cubre lo que se "
+    "recortó o se dejó fuera.",
     "rows-left-out": "Cuentan como mucho {kept}. Lo recortado no está en ningún número ni en ningún intervalo, así que "
     "conteos y sumas pueden quedarse cortos; por cuánto no se mide aquí.",
     "nothing-learned": "{outputs}: el intervalo es casi todo lo que permiten los límites declarados, así que esto no dice casi "
