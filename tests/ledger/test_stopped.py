@@ -277,3 +277,12 @@ def test_a_ledger_is_made_only_where_all_letters_are_kept(quick: Path, postgres_
         with closing(open_ledger(address, keep=quick / f"{number}", schema="letters")) as again:
             assert again.scopes() == ("¥ 日本 ñ 😀",)
             again.verify()
+
+
+def test_a_queue_is_no_link_to_a_file_of_somebody_else(quick: Path) -> None:
+    """Where root opens a ledger in another's folder, that one could have had root write into any file."""
+    (quick / "precious").write_bytes(b"kept as it is")
+    (quick / "x.db-queue").symlink_to(quick / "precious")
+    with pytest.raises(LedgerFailed):
+        open_ledger(quick / "x.db").open("people", PureDP(1))
+    assert (quick / "precious").read_bytes() == b"kept as it is"

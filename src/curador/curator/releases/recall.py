@@ -69,7 +69,8 @@ def recall(
     }
     remarks = bought_remarks(bought, found.guarantee)
     words = found.words if _own(curator, bought.charge, analyst) else {}
-    return curator.sealed(Publication(releases, found.guarantee, found.tight, charge, remarks, shown, words, True))
+    number = bought.charge.id  # however it was written
+    return curator.sealed(Publication(releases, found.guarantee, found.tight, number, remarks, shown, words, True))
 
 
 def renamable_columns(release: Release) -> tuple[str, ...]:

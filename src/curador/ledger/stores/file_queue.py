@@ -58,7 +58,7 @@ class FileQueue:
     """
 
     def __init__(self, path: Path) -> None:
-        self._reopened = ReopenedFile(path, os.O_RDWR | os.O_CREAT)
+        self._reopened = ReopenedFile(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW)  # root may open what others own
         self._file, self._passed = -1, 0
 
     def leaving(self) -> Callable[[], object]:

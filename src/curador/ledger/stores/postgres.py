@@ -50,7 +50,7 @@ _KEEPALIVE = {
 }
 """Seconds after which a server that does not answer any more is known to be gone, unless the address says otherwise."""
 
-_BEGIN_READING = b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+_BEGIN_READING = f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL lock_timeout = '{PATIENCE + 5}s'".encode()
 _REFUSE_CHANGES = """
 CREATE FUNCTION {}refuse_changes() RETURNS trigger LANGUAGE plpgsql AS
 $$ BEGIN RAISE EXCEPTION '% is append-only', TG_TABLE_NAME; END $$
