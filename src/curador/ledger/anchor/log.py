@@ -30,9 +30,11 @@ from curador.ledger.entries import plain, quoted, read
 from curador.ledger.stores.memory_rows import MemoryRows
 from curador.ledger.stores.reopened_file import ReopenedFile, content_of, patiently, written_after
 from curador.ledger.stores.rows import Head
-from curador.show.files import write_atomically
 
 T = TypeVar("T")
+
+LONGEST_NOTE = 1024
+"""Bytes of a note; its line, and empty ones."""
 
 SIZE = 64 * 1024
 """Bytes of a log, unless its first line is long: some two hundred marks."""
@@ -83,6 +85,7 @@ class Anchor:
         self._ledger_key, self._key = key, hmac.digest(key, b"anchor", hashlib.sha256)
         self._file = ReopenedFile(self._path, os.O_RDONLY)  # for looking, without a lock
         self._held = ReopenedFile(self._path, os.O_RDWR)  # for writing, by the one thread whose turn it is
+        self._notes: dict[str, ReopenedFile] = {}
         self._place: _Place | None = None
         # The seal up to which every line but the first was written here, and what each of those lines says.
         self._seen: tuple[str, list[Change]] | None = None
@@ -99,8 +102,8 @@ class Anchor:
     def close(self) -> None:
         """Release the files; the next use opens them again."""
         with self._turn, self._lock:
-            self._file.close()
-            self._held.close()
+            for file in (self._file, self._held, *self._notes.values()):
+                file.close()
             self._forget_file()
 
     def _forget_file(self) -> None:
@@ -187,8 +190,11 @@ class Anchor:
             self.note("verified", _header(head, "", 0))
 
     def note(self, name: str, what: object) -> None:
-        """Note something beside the anchor: for speed, and may be lost."""
-        write_atomically(self._path.parent / name, sealed_line(self._key, plain({name: what}))[0], 0o600)
+        """Note something beside the anchor, under its seal: for speed, so that it may be lost or torn."""
+        if name not in self._notes:
+            self._notes[name] = ReopenedFile(self._path.parent / name, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW)
+        line = sealed_line(self._key, plain({name: what}))[0]
+        os.pwrite(self._notes[name].descriptor(), line.ljust(LONGEST_NOTE, b"\n"), 0)
 
     def start(self, head: Head, state: StateRows) -> None:
         """Begin the first log, with a history's state; that of whoever was first stays."""

@@ -297,7 +297,8 @@ class SqliteStore(SqlStore):
 
     def _connection(self, use: str, fresh: bool = False) -> SqliteConnection:
         stamp, old = self._same_file(fresh), self._connections.get(use)
-        if self._process != os.getpid() or any(one.file == self._file for one in FORKS.inherited):
+        inherited = FORKS.inherited and any(one.file == self._file for one in FORKS.inherited)
+        if inherited or self._process != os.getpid():
             raise LedgerFailed(
                 "This process was forked while the ledger was in use, and its connections cannot be told apart.",
                 fix="Fork from a thread that is not interrupted, or open the ledger in a new process.",
@@ -361,7 +362,7 @@ class SqliteStore(SqlStore):
                 code="ledger-replaced",
                 facts={"file": self.path.name},
             )
-        stamp = _stamp(now)
+        stamp = now.st_size, now.st_mtime_ns, now.st_ctime_ns
         return self._after_checkpoint(stamp) if self._compare is not None and stamp != self._sound else stamp
 
     def _disconnect(self) -> None:
