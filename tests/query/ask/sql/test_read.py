@@ -425,7 +425,7 @@ def test_quoted_names() -> None:
         ("SELECT TOP 3 sex, COUNT(*) FROM visits GROUP BY sex", "'3' is not expected", "LIMIT"),
         ("SELECT sex, COUNT(*) FROM visits GROUP BY sex FETCH FIRST 3 ROWS ONLY", "FETCH", "LIMIT"),
         ("SELECT sex, COUNT(*) FROM visits GROUP BY sex LIMIT 50%", "after LIMIT", "a number"),
-        ("SELECT sex, COUNT(*) FROM visits GROUP BY sex QUALIFY COUNT(*) > 1", "QUALIFY", "filter its answers"),
+        ("SELECT sex, COUNT(*) FROM visits GROUP BY sex QUALIFY COUNT(*) > 1", "QUALIFY", "with HAVING"),
         ("EXPLAIN SELECT COUNT(*) FROM visits", "EXPLAIN is no question", "that is free"),
         ("INSERT INTO visits VALUES (1)", "INSERT would change something", "SELECT"),
         ('SELECT COUNT(*) FROM visits WHERE town = "Lugo"', "no column 'Lugo'", "single quotes: 'Lugo'"),

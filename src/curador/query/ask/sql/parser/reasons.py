@@ -118,7 +118,7 @@ WHY = {"distinct": "would show which values occur", "sample": "would ask about c
 PARTS = {
     "direction": "Write LIMIT with a number.",
     "limit_options": "Write LIMIT with a number.",
-    "qualify": "Put the question into FROM and filter its answers: SELECT * FROM (…) t WHERE ….",
+    "qualify": "Filter groups by their answers with HAVING; take the first of them with ORDER BY … LIMIT n.",
     "method": "Write JOIN table USING (column).",
     "distinct": "Write SELECT column, COUNT(*) … GROUP BY column: groups are selected privately.",
     "recursive": "Write WITH without RECURSIVE.",
