@@ -450,6 +450,9 @@ def test_processes_that_each_write_little_leave_no_endless_log(quick: Path, monk
         assert ledger.verify() == 1 + 2 * 40
 
 
+NINE_TENTHS = PureLoss(Fraction(9, 10))
+
+
 def _counted(compare: Callable[[Any], None], calls: list[int]) -> Callable[[Any], None]:
     def counted(rows: Any) -> None:
         calls.append(1)
@@ -474,6 +477,7 @@ def test_a_log_that_another_process_wrote_into_the_file_is_not_compared_with(
             ledger.settle(ledger.reserve("people", THOUSANDTH).id, b"x")
     assert first.balance("people").state.spent == other.balance("people").state.spent
     assert not compared
+    monkeypatch.setattr(sqlite, "CHECKPOINT_EVERY", 10**6)
     (quick / "x.db.keep" / "file").unlink()  # without the note, and where somebody else wrote it, it is compared
     os.utime(quick / "x.db")
     for ledger in (first, other):
@@ -522,3 +526,29 @@ def test_a_checkpoint_of_another_process_is_waited_for_unless_it_has_ended(
     ledger.reserve("people", THOUSANDTH)
     assert len(compared) == 1
     ledger.close()
+
+
+def test_a_file_is_not_noted_as_sound_before_it_was_compared(quick: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever opened a ledger wrote a long log into a copy that somebody had put over its file, before looking at it,
+    and another process took the note of that for its word.
+    """
+    monkeypatch.setattr(sqlite, "CHECKPOINT_EVERY", 10**6)
+    path, old = quick / "x.db", quick / "old.db"
+    with closing(open_ledger(path)) as ledger:
+        for i in range(600):
+            ledger.open(f"s{i:04d}", PureDP(1))
+    shutil.copy(path, old)
+    with closing(open_ledger(path)) as ledger:
+        ledger.settle(ledger.reserve("s0001", NINE_TENTHS).id, b"told")
+    running = open_ledger(path)
+    running.settle(running.reserve("s0500", THOUSANDTH).id, bytes(5_000_000))
+    for i in range(50):
+        running.reserve(f"s05{i:02d}", THOUSANDTH)
+    assert path.with_name("x.db-wal").stat().st_size > sqlite.LONG_LOG
+    subprocess.run(["cp", old, path], check=True)
+    another = [sys.executable, "-c", f"from curador.ledger.opening import open_ledger; open_ledger({str(path)!r})"]
+    assert b"LedgerBroken" in subprocess.run(another, capture_output=True, check=False).stderr
+    for _ in range(2):
+        with pytest.raises(LedgerBroken):
+            running.reserve("s0001", NINE_TENTHS)
+    running.close()

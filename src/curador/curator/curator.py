@@ -24,7 +24,7 @@ from curador.curator.planners import Planners
 from curador.curator.policy import Policy
 from curador.curator.prepared import CopyHolder
 from curador.curator.purchase import Bought, Buyer, Purchase, Request
-from curador.curator.purchases.batch import Batch, split, stated
+from curador.curator.purchases.batch import Batch, planners_of, split, stated
 from curador.curator.purchases.training import ModelHolder, TrainingRun
 from curador.curator.releases.explanation import Explanation
 from curador.curator.releases.notes import bought_notes, bought_remarks, shared_notes
@@ -42,7 +42,6 @@ from curador.ledger.opening import open_ledger
 from curador.mechanisms.sensitivity import Contribution
 from curador.numbers import Number
 from curador.query.ask.builder import TableQuery
-from curador.query.ask.public_keys import require_few_numbers
 from curador.query.plan.budget import budget_of
 from curador.query.plan.expected import Within
 from curador.query.plan.plan import Plan
@@ -307,10 +306,7 @@ class Curator(BudgetHolder, CopyHolder, ModelHolder, QualityHolder):
         """
         if not isinstance(questions, Mapping):
             raise InvalidParameter("The questions of a batch have names.", fix='Write batch({"n": question}, …).')
-        planners: dict[str, Planner] = {}
-        for name, asked in questions.items():
-            planners[name] = self._planner(asked, confidence=confidence, rows=rows)
-            require_few_numbers(sum(planner.numbers for planner in planners.values()))  # before the next is read
+        planners = planners_of(questions, partial(self._planner, confidence=confidence, rows=rows))
         whole = None if epsilon is None and rho is None else budget_of(epsilon, delta, rho)
         plans = split(planners, whole, weights, accuracies)
         return self._buyer.planned(Batch(plans, tight, tight is not None, words or stated(questions), adjust))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 from curador.accounting.events import ApproxLoss, Event, compose
 from curador.curator.naming import storable
@@ -35,6 +35,8 @@ from curador.show.explain import bullet, error_text, guarantee_text, note_text, 
 
 READ_AT = "1e-6"
 """The delta of a batch's tight guarantee, unless it has one of its own."""
+
+T = TypeVar("T")
 
 MOST_TIGHT = 256
 """Batches whose tight epsilon is kept."""
@@ -361,6 +363,15 @@ def _tight_epsilon(ran: Event, delta: Number) -> float:
 def _delta_of(plans: Mapping[str, Plan]) -> Number:
     deltas = [rational(getattr(plan.budget, "delta", 0.0)) for plan in plans.values()]
     return sum(deltas, Fraction(0)) or READ_AT
+
+
+def planners_of(questions: Mapping[str, T], planner: Callable[[T], Planner]) -> dict[str, Planner]:
+    """A planner of each question; refused as soon as those that were read have too many numbers together."""
+    found: dict[str, Planner] = {}
+    for name, asked in questions.items():
+        found[name] = planner(asked)
+        require_few_numbers(sum(one.numbers for one in found.values()))
+    return found
 
 
 def split(

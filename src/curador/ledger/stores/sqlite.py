@@ -203,8 +203,12 @@ class SqliteStore(SqlStore):
     def _commit(self) -> None:
         self._connections["write"].execute("COMMIT")
         self._require_index()  # again: what went to a log without a name is neither marked nor acknowledged
-        self._commits += 1
-        if self._commits >= CHECKPOINT_EVERY or (not self._commits and self._log_is_long()):
+        self._commits += (
+            self._compare is not None
+        )  # at an opening, nothing is written into a file before it is compared
+        if self._commits >= CHECKPOINT_EVERY or (
+            not self._commits and self._compare is not None and self._log_is_long()
+        ):
             self._commits = 0
             with suppress(sqlite3.Error, CuradorError, OSError):  # it is committed; the log is written another time
                 self._checkpoint()
@@ -217,8 +221,8 @@ class SqliteStore(SqlStore):
             return False
 
     def _checkpoint(self) -> None:
-        if self._compare is not None and self._same_file() != self._sound:
-            return  # looked at first, by the next transaction
+        if self._compare is None or self._same_file() != self._sound:
+            return  # not compared yet; that is done first, by the opening or the next transaction
         self._note_file(process_name())
         self._connections["write"].execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
         self._take_as_sound(_stamp(os.stat(self._name)))
