@@ -135,3 +135,25 @@ def test_an_agent_has_an_analysts_budget_and_no_other(desk: Desk, tmp_path: Path
             with closing(connect(served.url, served.tokens[token])) as far, pytest.raises(InvalidParameter) as refused:
                 Desk(far, "bea", Settings())
             assert refused.value.code == "token-of-another"
+
+
+def test_what_a_question_decides_is_bounded_and_what_was_bought_is_shown(desk: Desk) -> None:
+    bought = called(desk, "ask", ASKED, never).values["charge"]
+    slow = Desk(desk.curator, "ana", Settings(tick=0.0, planning=1e-6))
+    asked = {"sql": SQL, "epsilon": "0.7"}
+    for name, arguments in (
+        ("explain", asked),
+        ("how_many", asked),
+        ("ask", {**asked, "because": "a trial of the desk"}),
+    ):
+        refused = called(slow, name, arguments, never)
+        assert refused.values["error"]["code"] == "planning-too-long", name
+    assert len(desk.history(10)) == 1
+    others: tuple[tuple[str, dict[str, Any]], ...] = (
+        ("show_release", {"charge": bought}),
+        ("history", {}),
+        ("list_tables", {}),
+        ("budget", {}),
+    )
+    for name, arguments in others:
+        assert not called(slow, name, arguments, never).failed, name

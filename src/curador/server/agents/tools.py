@@ -131,7 +131,7 @@ class AgentTool:
     """A tool: its name, what an agent is told of it, what it takes and does.
 
     ``pays`` if it can cost something: its answer leaves at a tick.  ``watches`` if it tells whether a purchase was
-    answered: that is read at a tick.
+    answered: that is read at a tick.  ``plans`` if a question decides how long it computes, for nothing.
     """
 
     name: str
@@ -140,15 +140,16 @@ class AgentTool:
     work: Callable[[Desk, Any], ToolAnswer]
     pays: bool = False
     watches: bool = False
+    plans: bool = False
 
 
 TOOLS = {
     tool.name: tool
     for tool in (
         AgentTool("list_tables", teaching.TABLES, NothingBody, _tables),
-        AgentTool("explain", teaching.EXPLAIN, AgentQuestionBody, _explain),
+        AgentTool("explain", teaching.EXPLAIN, AgentQuestionBody, _explain, plans=True),
         AgentTool("ask", teaching.ASK, AgentAskBody, _ask, pays=True),
-        AgentTool("how_many", teaching.FITS, AgentQuestionBody, _fits),
+        AgentTool("how_many", teaching.FITS, AgentQuestionBody, _fits, plans=True),
         AgentTool("budget", teaching.BUDGET, NothingBody, _budget),
         AgentTool("history", teaching.HISTORY, LastBody, _history, watches=True),
         AgentTool("show_release", teaching.RELEASE, ChargeBody, _release, watches=True),
@@ -166,7 +167,7 @@ def called(desk: Desk, name: str, arguments: Mapping[str, Any], report: Callable
         if tool is None:
             raise refused("There is no such tool.", f"Use {', '.join(TOOLS)}.", "not-found")
         work = partial(tool.work, desk, _body(tool, arguments))
-        return work() if tool.pays else bounded(work, desk.settings.planning)
+        return bounded(work, desk.settings.planning) if tool.plans else work()
     except CuradorError as error:
         return _refusal(error, desk)
     except Exception as error:  # noqa: BLE001  its text and its frames may quote rows: only its kind is told
