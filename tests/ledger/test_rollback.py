@@ -552,3 +552,17 @@ def test_a_file_is_not_noted_as_sound_before_it_was_compared(quick: Path, monkey
         with pytest.raises(LedgerBroken):
             running.reserve("s0001", NINE_TENTHS)
     running.close()
+
+
+def test_a_log_is_written_into_the_file_also_where_that_cannot_be_noted(
+    quick: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite, "CHECKPOINT_EVERY", 3)
+    with closing(open_ledger(quick / "x.db")) as ledger:
+        ledger.open("people", PureDP(1))
+        (quick / "x.db.keep" / "file").unlink(missing_ok=True)
+        (quick / "x.db.keep" / "file").mkdir()
+        before = (quick / "x.db").stat().st_size
+        for _ in range(20):
+            ledger.settle(ledger.reserve("people", THOUSANDTH).id, bytes(5000))
+        assert (quick / "x.db").stat().st_size > before + 20 * 4000

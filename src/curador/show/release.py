@@ -228,7 +228,7 @@ def _precise_text(x: Cell, low: Any, high: Any) -> str:
     >>> _precise_text(100049.94, 100049.911, 100049.968), _precise_text(12.345678, 3.0, 20.0)
     ('100,049.94', '12.3457')
     """
-    if not isinstance(x, float) or isinstance(low, date) or not 0 < high - low < math.inf or x == 0:
+    if not isinstance(x, float) or isinstance(low, date) or not 0 < high - low < math.inf or not 0 < abs(x) < math.inf:
         return cell_text(x)
     size = math.floor(math.log10(abs(x)))
     places = min(math.ceil(-math.log10((high - low) / 20)), 16 - size)

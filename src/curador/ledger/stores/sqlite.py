@@ -231,7 +231,8 @@ class SqliteStore(SqlStore):
     def _note_file(self, by: str) -> None:
         """Note how the file is: after a checkpoint, or before that of a process."""
         if self._file is not None and self._sound is not None:
-            self.anchor.note("file", [*self._file, *self._sound, by])
+            with suppress(OSError):  # without it others compare
+                self.anchor.note("file", [*self._file, *self._sound, by])
 
     def _after_checkpoint(self, stamp: Stamp) -> Stamp:
         """The stamp of a file that was changed; if by another process of this ledger, from what was sound, it still is.
