@@ -16,7 +16,7 @@ from curador.errors import BudgetExceeded, LedgerBroken, LedgerFailed
 from curador.ledger.access import Access
 from curador.ledger.anchor.decided import AS_STORED
 from curador.ledger.book import Book
-from curador.ledger.contract import Ledger
+from curador.ledger.contract import Balance, Ledger
 from curador.ledger.opening import open_ledger, restore_ledger
 from curador.ledger.stores.group_commit import Job
 from curador.ledger.stores.one_transaction import OneTransaction
@@ -94,8 +94,17 @@ def test_decisions_are_made_of_what_was_decided_and_not_of_changed_rows(file: Pa
     changed("UPDATE scope SET definition = replace(definition, '1.0', '50.0') WHERE name = 'ana'")
     with pytest.raises(LedgerBroken, match="what was decided"):
         ledger.grant("ana", PureDP(1))
+    with pytest.raises(LedgerBroken, match="what was decided"):
+        ledger.at_once(lambda book: book.grant("ana", PureDP(1)))  # as a curator does
     changed("UPDATE scope SET definition = replace(definition, '50.0', '1.0') WHERE name = 'ana'")
-    assert ledger.grant("ana", PureDP(1)).budget == PureDP(2)
+
+    def twice(book: Ledger) -> Balance:
+        book.open("new", PureDP(1), parent="ana")
+        book.grant("new", PureDP(1))
+        book.grant("ana", PureDP(0.5))
+        return book.grant("ana", PureDP(0.5))
+
+    assert ledger.at_once(twice).budget == PureDP(2)
     changed("UPDATE scope SET closed = 1 WHERE name = 'ana'")
     ledger.revoke("ana")
     changed("UPDATE scope SET closed = 0 WHERE name = 'ana'")

@@ -51,10 +51,23 @@ AS_STORED = Stated()
 
 class _Before(Stated):
     def __init__(self, decided: Decided, rows: Rows) -> None:
+        self._decided, self._own = decided, cache(partial(_own, decided, rows))
         self._tokens = cache(partial(decided.tokens, rows))  # asked for before anything is written
+
+    def scope(self, rows: Rows, name: str) -> DbRow | None:
+        own = self._own()
+        own.head = self._decided.follow(rows, own.head, own, rows.head.sequence)
+        return own.get(SCOPE, name)
 
     def tokens(self, rows: Rows) -> Rows:
         return self._tokens()
+
+
+def _own(decided: Decided, rows: Rows) -> MemoryRows:
+    """What was decided so far, to go on from within one transaction, which may still fail."""
+    found = decided.at(rows).copy()
+    found.head = rows.head
+    return found
 
 
 class Decided(Stated):
@@ -73,15 +86,15 @@ class Decided(Stated):
         self._known: tuple[Head, MemoryRows] | None = None
 
     def scope(self, rows: Rows, name: str) -> DbRow | None:
-        return self._at(rows).get(SCOPE, name)
+        return self.at(rows).get(SCOPE, name)
 
     def tokens(self, rows: Rows) -> Rows:
-        return self._at(rows)
+        return self.at(rows)
 
     def before(self, rows: Rows) -> Stated:
         return _Before(self, rows)
 
-    def _at(self, rows: Rows) -> MemoryRows:
+    def at(self, rows: Rows) -> MemoryRows:
         """What was decided up to the end of a history at least: rows of scopes and tokens, and no balances.
 
         Fails: LedgerBroken if an entry does not carry its seal.
@@ -101,14 +114,15 @@ class Decided(Stated):
         if head.sequence == rows.begun.sequence and head.mac != rows.begun.mac:
             raise not_following(head.sequence)
         if head.sequence < rows.begun.sequence:
-            head = self._follow(rows, head, known, rows.begun.sequence)
+            head = self.follow(rows, head, known, rows.begun.sequence)
         self._known = head, known  # a decision that was followed twice, after an interrupt, is the same
         if head.sequence < rows.head.sequence:  # what others decided in the same transaction, before
             known = known.copy()
-            self._follow(rows, head, known, rows.head.sequence)
+            self.follow(rows, head, known, rows.head.sequence)
         return known
 
-    def _follow(self, rows: Rows, head: Head, known: MemoryRows, last: int) -> Head:
+    def follow(self, rows: Rows, head: Head, known: MemoryRows, last: int) -> Head:
+        """Add to what is known what was decided after a head, up to the entry of this number; the head of that."""
         newer = takewhile(lambda row: row[0] <= last, paged(rows, ENTRY, (head.sequence,)))
         for sequence, charges, at, mac, line in chained(newer, self._key, head.mac):
             if any(kind in line for kind in _KINDS):  # a note may hold such a text, too
