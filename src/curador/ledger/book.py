@@ -140,8 +140,8 @@ class Book(Registry, AccessList):
             alike = after.currency == before.currency or widened
             if not alike or any(a < b for a, b in zip(after.ceiling, before.ceiling, strict=not widened)):
                 raise InvalidParameter(f"{more!r} does not raise {before.guarantee!r}.", fix="Grant the same kind.")
-            raised = Definition.of(after, about.reserved_delta).to_json()
-            self._decide(rows, Granted(scope, raised, after.ceiling, because))
+            raised = Definition.of(after, about.reserved_delta)
+            self._decide(rows, Granted(scope, raised.to_json(), after.ceiling, because))
 
         self._store.write(append_grant)
         self._forget_prices()
@@ -403,6 +403,7 @@ class Book(Registry, AccessList):
         return max(present_instant() if self._clock is now else instant(self._clock()), rows.head.at)
 
     def _decide(self, rows: Rows, entry: Entry) -> None:
+        self._decided.deciding(entry)
         rows.require(AFTER)
         append(rows, self._key, entry, self._time(rows))
 

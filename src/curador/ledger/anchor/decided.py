@@ -45,29 +45,30 @@ class Stated:
         """What was decided before a transaction that has these rows; scopes, also what is decided in it."""
         return self
 
+    def deciding(self, entry: Entry) -> None:
+        """Called before an entry is written."""
+
 
 AS_STORED = Stated()
 
 
 class _Before(Stated):
+    """What was decided before one transaction, and the scopes that are decided in it, of which its rows are right."""
+
     def __init__(self, decided: Decided, rows: Rows) -> None:
-        self._decided, self._own = decided, cache(partial(_own, decided, rows))
-        self._tokens = cache(partial(decided.tokens, rows))  # asked for before anything is written
+        self._known = cache(partial(decided.at, rows))  # asked for before anything is written
+        self._here: set[str] = set()
 
     def scope(self, rows: Rows, name: str) -> DbRow | None:
-        own = self._own()
-        own.head = self._decided.follow(rows, own.head, own, rows.head.sequence)
-        return own.get(SCOPE, name)
+        return rows.get(SCOPE, name) if name in self._here else self._known().get(SCOPE, name)
 
     def tokens(self, rows: Rows) -> Rows:
-        return self._tokens()
+        return self._known()
 
-
-def _own(decided: Decided, rows: Rows) -> MemoryRows:
-    """What was decided so far, to go on from within one transaction, which may still fail."""
-    found = decided.at(rows).copy()
-    found.head = rows.head
-    return found
+    def deciding(self, entry: Entry) -> None:
+        self._known()
+        if isinstance(entry, Opened | Granted | Revoked):
+            self._here.add(entry.scope)
 
 
 class Decided(Stated):
@@ -114,15 +115,14 @@ class Decided(Stated):
         if head.sequence == rows.begun.sequence and head.mac != rows.begun.mac:
             raise not_following(head.sequence)
         if head.sequence < rows.begun.sequence:
-            head = self.follow(rows, head, known, rows.begun.sequence)
+            head = self._follow(rows, head, known, rows.begun.sequence)
         self._known = head, known  # a decision that was followed twice, after an interrupt, is the same
         if head.sequence < rows.head.sequence:  # what others decided in the same transaction, before
             known = known.copy()
-            self.follow(rows, head, known, rows.head.sequence)
+            self._follow(rows, head, known, rows.head.sequence)
         return known
 
-    def follow(self, rows: Rows, head: Head, known: MemoryRows, last: int) -> Head:
-        """Add to what is known what was decided after a head, up to the entry of this number; the head of that."""
+    def _follow(self, rows: Rows, head: Head, known: MemoryRows, last: int) -> Head:
         newer = takewhile(lambda row: row[0] <= last, paged(rows, ENTRY, (head.sequence,)))
         for sequence, charges, at, mac, line in chained(newer, self._key, head.mac):
             if any(kind in line for kind in _KINDS):  # a note may hold such a text, too
