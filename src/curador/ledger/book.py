@@ -34,7 +34,7 @@ from curador.ledger.entries import (
     present_instant,
     release_seal,
 )
-from curador.ledger.posting import EVERYTHING, Definition, append, check, definition, described, opened, state
+from curador.ledger.posting import EVERYTHING, append, check, definition, described, opened, state
 from curador.ledger.pricing import PriceList, name_of
 from curador.ledger.records import EMPTY, Balance, Charge, Charges, Decision, Registration
 from curador.ledger.registry import Registry, refuse_other_data
@@ -140,8 +140,7 @@ class Book(Registry, AccessList):
             alike = after.currency == before.currency or widened
             if not alike or any(a < b for a, b in zip(after.ceiling, before.ceiling, strict=not widened)):
                 raise InvalidParameter(f"{more!r} does not raise {before.guarantee!r}.", fix="Grant the same kind.")
-            raised = Definition.of(after, about.reserved_delta)
-            self._decide(rows, Granted(scope, raised.to_json(), after.ceiling, because))
+            self._decide(rows, Granted(scope, described(after, about.reserved_delta), after.ceiling, because))
 
         self._store.write(append_grant)
         self._forget_prices()
