@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +12,7 @@ import httpx
 
 from curador import Access, Curator
 from curador.curator.study.file import read_study
+from curador.errors import QuestionRefused
 from curador.server.access.auth import give
 from curador.server.app import make_app
 from curador.server.gate.cookies import mark_of, marked
@@ -87,6 +88,27 @@ class Served:
     def client(self, who: str | None = None) -> httpx.Client:
         headers = {} if who is None else {"Authorization": f"Bearer {self.tokens[who]}"}
         return httpx.Client(base_url=self.url, headers=headers, timeout=60)
+
+
+def too_long(task: Callable[[], Any], seconds: float) -> Any:
+    """In place of ``bounded``: whatever it is, it took too long."""
+    raise QuestionRefused(
+        f"Planning this takes more than {seconds:g} seconds of the server's time.",
+        fix="Ask for less at once.",
+        code="planning-too-long",
+        facts={"seconds": f"{seconds:g}"},
+    )
+
+
+class TooLongOnce:
+    """In place of ``bounded``: the work whose turn it is takes too long, and no other does."""
+
+    def __init__(self, turn: int) -> None:
+        self.left = turn
+
+    def __call__(self, task: Callable[[], Any], seconds: float) -> Any:
+        self.left -= 1
+        return too_long(task, seconds) if self.left == -1 else task()
 
 
 @contextmanager

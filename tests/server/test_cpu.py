@@ -24,7 +24,7 @@ from curador.server.gate.metrics import Metrics
 from curador.server.gate.settings import Settings
 from curador.server.service import Service
 from tests.ledger.interrupts import within
-from tests.server.served import SQL, serving, write_study
+from tests.server.served import SQL, serving, too_long, write_study
 
 LIMIT = 0.05
 LONGEST = 60
@@ -85,10 +85,10 @@ def test_nothing_is_left_to_look_for() -> None:
 
 def test_waiting_is_not_computing() -> None:
     def wait() -> str:
-        time.sleep(6 * LIMIT)
+        time.sleep(1.2)
         return "done"
 
-    assert bounded(wait, LIMIT) == "done"
+    assert bounded(wait, 1) == "done"
 
 
 def test_what_ends_at_the_last_moment_is_an_answer_or_a_refusal_and_nothing_follows() -> None:
@@ -126,8 +126,11 @@ def test_an_end_that_is_stopped_itself_is_done_again() -> None:
     assert watch._over.is_set()
 
 
-def test_planning_that_takes_too_long_is_refused_before_anything_is_paid(tmp_path: Path) -> None:
-    with serving(write_study(tmp_path), planning="0.001ms") as served:
+def test_planning_that_takes_too_long_is_refused_before_anything_is_paid(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("curador.server.service.bounded", too_long)
+    with serving(write_study(tmp_path)) as served:
         asked = {"sql": SQL, "epsilon": "1"}
         with served.client("ana") as ana:
             for path, body in (
@@ -148,13 +151,15 @@ def test_planning_that_takes_too_long_is_refused_before_anything_is_paid(tmp_pat
 def test_a_caller_plans_one_question_at_a_time_and_leaves_threads_to_others() -> None:
     service = Service(Settings(threads=6), TickClock(0.0), Metrics())
     service.free, service.planning = CapacityLimiter(6), CapacityLimiter(3)
-    guard, running, most = threading.Lock(), Counter[str](), Counter[str]()
+    guard, running, most = threading.Condition(), Counter[str](), Counter[str]()
 
     def task(who: str) -> None:
         with guard:
             running[who] += 1
             most[who], most["all"] = max(most[who], running[who]), max(most["all"], running.total())
-        time.sleep(0.02)
+            guard.notify_all()
+            assert guard.wait_for(lambda: most["all"] >= 3, timeout=LONGEST)
+        time.sleep(0.02)  # whoever should not run beside it has time to
         with guard:
             running[who] -= 1
 

@@ -19,7 +19,7 @@ from curador.server.agents.run import agent_server
 from curador.server.agents.tools import TOOLS, called
 from curador.server.gate.clock import TickClock
 from curador.server.gate.settings import Settings
-from tests.server.served import SQL, serving, write_study
+from tests.server.served import SQL, serving, too_long, write_study
 
 ASKED = {"sql": SQL, "epsilon": "0.1", "because": "a trial of the desk"}
 
@@ -137,16 +137,19 @@ def test_an_agent_has_an_analysts_budget_and_no_other(desk: Desk, tmp_path: Path
             assert refused.value.code == "token-of-another"
 
 
-def test_what_a_question_decides_is_bounded_and_what_was_bought_is_shown(desk: Desk) -> None:
+def test_what_a_question_decides_is_bounded_and_what_was_bought_is_shown(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     bought = called(desk, "ask", ASKED, never).values["charge"]
-    slow = Desk(desk.curator, "ana", Settings(tick=0.0, planning=1e-6))
+    monkeypatch.setattr("curador.server.agents.desk.bounded", too_long)
+    monkeypatch.setattr("curador.server.agents.tools.bounded", too_long)
     asked = {"sql": SQL, "epsilon": "0.7"}
     for name, arguments in (
         ("explain", asked),
         ("how_many", asked),
         ("ask", {**asked, "because": "a trial of the desk"}),
     ):
-        refused = called(slow, name, arguments, never)
+        refused = called(desk, name, arguments, never)
         assert refused.values["error"]["code"] == "planning-too-long", name
     assert len(desk.history(10)) == 1
     others: tuple[tuple[str, dict[str, Any]], ...] = (
@@ -156,4 +159,4 @@ def test_what_a_question_decides_is_bounded_and_what_was_bought_is_shown(desk: D
         ("budget", {}),
     )
     for name, arguments in others:
-        assert not called(slow, name, arguments, never).failed, name
+        assert not called(desk, name, arguments, never).failed, name

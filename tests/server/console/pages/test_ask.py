@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.server.console.browsing import WIDTHS, screen, visitor
-from tests.server.served import Served
+from tests.server.served import Served, TooLongOnce, too_long
 
 MATRIX: dict[tuple[str, str], tuple[set[str | None], dict[str, Any] | None]] = {
     ("GET", "/console/ask"): ({"curator", "analyst"}, None),
@@ -364,3 +364,34 @@ def test_enter_prices_and_does_not_pay_and_going_back_finds_the_question(browser
         page.click("#pay")
         page.wait_for_url("**/console/releases/*bought=again*")
     assert charges(served) == before + 1
+
+
+def test_a_question_that_takes_too_long_to_plan_stays_in_its_form(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whichever of the works for a page it is that takes too long."""
+    before, form, refused = charges(served), question(47), 0
+    with visitor(served, "ana") as ana:
+        for path, data in (
+            ("", {**form, "do": "read"}),
+            ("", {**form, "do": "estimate"}),
+            ("", {**form, "do": "pay", "epsilon": "99"}),
+            ("/read", form),
+            ("/estimate", form),
+            ("/rehearsal", form),
+        ):
+            for turn in range(20):
+                once = TooLongOnce(turn)
+                monkeypatch.setattr("curador.server.service.bounded", once)
+                found = ana.post(f"/console/ask{path}", data=data)
+                assert found.status_code in (200, 402, 409, 422), (path, turn, found.text)
+                assert path or "age &gt; 47" in found.text, (path, turn)
+                if once.left >= 0:
+                    break
+                refused += 1
+            else:
+                pytest.fail("a page has no so many works")
+        monkeypatch.setattr("curador.server.service.bounded", too_long)
+        assert "age &gt; 47" in ana.get("/console/ask", params={"sql": form["sql"]}).text
+    assert refused > 8
+    assert charges(served) == before

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from curador.server.gate.cookies import SESSION
 from tests.server.console.browsing import WIDTHS, screen, session_of, visitor
-from tests.server.served import Served
+from tests.server.served import Served, too_long
 
 MATRIX: dict[tuple[str, str], tuple[set[str | None], dict[str, Any] | None]] = {
     ("GET", "/console/dashboards"): ({"curator", "analyst"}, None),
@@ -307,3 +307,16 @@ def test_a_mean_of_rows_is_refused_where_it_is_chosen(served: Served) -> None:
         page = ana.post("/console/dashboards", data=form).text
         assert 'id="of-0-wrong" lang="es"' in page
         assert ana.post("/console/dashboards", data={**form, "do": "build-x"}).status_code == 200
+
+
+def test_a_dashboard_that_takes_too_long_to_plan_stays_in_its_form(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = len(served.curator.history())
+    monkeypatch.setattr("curador.server.service.bounded", too_long)
+    with visitor(served, "ana") as ana:
+        for do in ("estimate", "pay", "more"):
+            found = ana.post("/console/dashboards", data={**BOARD, "do": do})
+            assert "age &gt; 31" in found.text, do
+        assert ana.post("/console/dashboards/estimate", data=BOARD).status_code == 200
+    assert len(served.curator.history()) == before

@@ -75,7 +75,7 @@ async def ask(
     chosen = table if table in tables else next(iter(private), "")
     built: Built | None = Built(chosen) if chosen else None
     if sql:
-        built = await visit.serving.plan(caller, lambda: _read(sql, visit))
+        built = await _read(visit, caller, sql)
     text = sql or (built.sql(tables) if built else "")
     left = await visit.serving.work(lambda: asking.remaining(visit.serving, caller))
     given = {"epsilon": epsilon or affordable(left), "delta": delta, "confidence": confidence}
@@ -90,13 +90,13 @@ async def pay(visit: Visiting, caller: Buyer) -> Response:
     if form["do"] in ("build", "restart") or (form["do"] != "read" and _chosen_since(visit, form)):
         return await build(visit, caller)
     if form["do"] in ("read", "estimate"):
-        return await _page(visit, caller, form, await visit.serving.plan(caller, lambda: _read(form["sql"], visit)))
+        return await _page(visit, caller, form, await _read(visit, caller, form["sql"]))
     terms = {"because": form["because"], "override": form["override"] == "yes", "key": form["key"]}
     try:
         body = priced(form, AskBody, visit.language, **terms)
         found = sent(await asking.ask(body, visit.serving, caller))
     except CuradorError as error:
-        built = await visit.serving.plan(caller, lambda: _read(form["sql"], visit))
+        built = await _read(visit, caller, form["sql"])
         return await _page(visit, caller, form.refused(place_of(error), error), built, status_of(error))
     shown = "" if body.confidence == 0.95 else f"&confidence={body.confidence:g}"
     return visit.to(f"/console/releases/{found['charge']}?bought={'again' if found['repeated'] else 'now'}{shown}")
@@ -122,7 +122,7 @@ async def build(visit: Visiting, caller: Buyer) -> Response:
 async def read(visit: Visiting, caller: Buyer) -> Response:
     """The SQL as parts of the builder, where it fits."""
     form = await filled(visit.request)
-    parts = await visit.serving.plan(caller, lambda: _read(form["sql"], visit))
+    parts = await _read(visit, caller, form["sql"])
     return visit.page("_ask_builder.html", **_question(visit, form, parts))
 
 
@@ -238,10 +238,10 @@ def _chosen_since(visit: Visit, form: Filled) -> bool:
     return now != form["shown"].replace("\r\n", "\n")
 
 
-def _read(sql: str, visit: Visit) -> Built | None:
-    """The parts of a text, None where it does not fit or cannot be read: then the estimate says why."""
+async def _read(visit: Visit, caller: Caller, sql: str) -> Built | None:
+    """The parts of a text; None where it does not fit, cannot be read or takes too long: then the estimate says why."""
     try:
-        return built_of(sql, visit.serving.curator.tables)
+        return await visit.serving.plan(caller, lambda: built_of(sql, visit.serving.curator.tables))
     except CuradorError:
         return None
 
@@ -251,25 +251,34 @@ def _explained(visit: Visit, caller: Caller, body: QuestionBody) -> dict[str, An
     return {**found, "remaining": asking.remaining(visit.serving, caller)}
 
 
+async def _ranges(visit: Visit, caller: Caller, sql: str, refused: CuradorError) -> str:
+    """A question whose groups have no public list, by ranges that have one; nothing where there is no such question."""
+    if refused.code not in NO_LIST:
+        return ""
+    try:
+        return await visit.serving.plan(caller, lambda: in_ranges(sql, visit.serving.curator.tables))
+    except CuradorError:
+        return ""
+
+
 async def _estimate(visit: Visit, caller: Caller, form: Filled) -> dict[str, Any]:
-    left = await visit.serving.work(lambda: asking.remaining(visit.serving, caller))
-    over = await visit.serving.work(lambda: _over(visit, caller, left_of(left)))
+    serving = visit.serving
+    left = await serving.work(lambda: asking.remaining(serving, caller))
+    over = await serving.work(lambda: _over(visit, caller, left_of(left)))
+    always = {"form": form, "remaining": left, "over": over}
     try:
         body = priced(form, QuestionBody, visit.language)
-        found = await visit.serving.plan(caller, lambda: _explained(visit, caller, body))
-        fits = sent(await asking.how_many(body, visit.serving, caller))["fits"]
+        found = await serving.plan(caller, lambda: _explained(visit, caller, body))
+        fits = sent(await asking.how_many(body, serving, caller))["fits"]
+        made = await serving.plan(caller, lambda: estimated(found, fits, visit.language))
+        odd, more = await serving.plan(caller, lambda: undeclared(found["question"], serving.curator.tables))
+        theirs = await serving.plan(caller, lambda: owned(visit, caller, body, found))
     except CuradorError as error:
-        nothing: dict[str, Any] = {"estimate": None, "code": None, "odds": "", "odd": [], "payable": False, "many": 0}
-        nothing["ranges"] = (
-            await visit.serving.plan(caller, lambda: in_ranges(form["sql"], visit.serving.curator.tables))
-            if error.code in NO_LIST
-            else ""
-        )
-        return {**nothing, "refused": error, "form": form, "remaining": left, "over": over, "owned": [], "vague": False}
-    made = await visit.serving.plan(caller, lambda: estimated(found, fits, visit.language))
-    odd, more = await visit.serving.plan(caller, lambda: undeclared(found["question"], visit.serving.curator.tables))
-    address = str(visit.request.base_url).rstrip("/")
+        nothing = {"estimate": None, "code": None, "odds": "", "odd": [], "payable": False, "many": 0, "owned": []}
+        ranges = await _ranges(visit, caller, form["sql"], error)
+        return {**always, **nothing, "refused": error, "ranges": ranges, "vague": False}
     return {
+        **always,
         "estimate": made,
         "odds": Markup(made.odds),
         "odd": odd,
@@ -277,11 +286,8 @@ async def _estimate(visit: Visit, caller: Caller, form: Filled) -> dict[str, Any
         "payable": made.free or fits != 0,
         "many": found["keys"] if (found["keys"] or 0) >= MANY_GROUPS else 0,
         "refused": None,
-        "form": form,
-        "remaining": left,
-        "over": over,
-        "owned": await visit.serving.plan(caller, lambda: owned(visit, caller, body, found)),
-        "code": code_of(body, address, form["because"]),
+        "owned": theirs,
+        "code": code_of(body, str(visit.request.base_url).rstrip("/"), form["because"]),
         "read_as": read_as(form["error"]) if form["by"] == "error" else "",
     }
 

@@ -197,7 +197,10 @@ async def _estimate(visit: Visit, caller: Caller, form: Filled) -> dict[str, Any
         body = _body(form, BatchBody, visit.language)
         found = sent(await asking.explain_batch(body, visit.serving, caller))
     except CuradorError as error:
-        at = await visit.serving.plan(caller, partial(_culprit, visit, caller, form, error))
+        try:
+            at = await visit.serving.plan(caller, partial(_culprit, visit, caller, form, error))
+        except CuradorError:  # to find it takes too long
+            at = 0
         return {"whole": "", "each": [], "remaining": (), "fits": None, "refused": error, "refused_at": at}
     whole, each = shares(found, visit.language)
     remaining = left(found["remaining"], visit.language)
