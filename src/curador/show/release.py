@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from curador.privacy import Guarantee, Neighbors
 from curador.show.explain import WIDTH, guarantee_text, note_text, whom
-from curador.show.tables import Cell, TextColumn, cell_text, percent, stacked, text_table
+from curador.show.tables import Cell, TextColumn, cell_text, percent, stacked, text_table, trimmed
 from curador.show.words.say import say
 
 if TYPE_CHECKING:
@@ -218,8 +218,7 @@ def _end_text(x: float, wanted: int, rounding: str) -> str:
     end = unit * (near if abs(near - units) < Decimal("1e-6") else units.to_integral_value(rounding))
     if not -5 <= size < 15:
         return f"{end.normalize():g}"
-    shown = f"{end:,f}"
-    return shown.rstrip("0").rstrip(".") if "." in shown else shown
+    return trimmed(f"{end:,f}")
 
 
 def _precise_text(x: Cell, low: Any, high: Any) -> str:
@@ -234,8 +233,7 @@ def _precise_text(x: Cell, low: Any, high: Any) -> str:
     places = min(math.ceil(-math.log10((high - low) / 20)), 16 - size)
     if places <= 5 - size or not -5 <= size < 15:
         return cell_text(x) if places <= 5 - size else f"{x:.{places + size + 1}g}"
-    shown = f"{x:,.{max(0, places)}f}"
-    return shown.rstrip("0").rstrip(".") if "." in shown else shown
+    return trimmed(f"{x:,.{max(0, places)}f}")
 
 
 def _below(release: Shown) -> list[str]:

@@ -97,8 +97,16 @@ def real_text(x: float, digits: int = 6) -> str:
     size = math.floor(math.log10(abs(x)))
     if not -5 <= size < 15:
         return f"{x:.{digits}g}"
-    shown = f"{x:,.{max(0, digits - 1 - size)}f}"
-    return shown.rstrip("0").rstrip(".") if "." in shown else shown
+    return trimmed(f"{x:,.{max(0, digits - 1 - size)}f}")
+
+
+def trimmed(number: str) -> str:
+    """A number's text without zeros at the end of its fraction.
+
+    >>> trimmed("1,200.50"), trimmed("1,200.00"), trimmed("1,200")
+    ('1,200.5', '1,200', '1,200')
+    """
+    return number.rstrip("0").rstrip(".") if "." in number else number
 
 
 def percent(x: float) -> str:

@@ -368,9 +368,11 @@ def _delta_of(plans: Mapping[str, Plan]) -> Number:
 def planners_of(questions: Mapping[str, T], planner: Callable[[T], Planner]) -> dict[str, Planner]:
     """A planner of each question; refused as soon as those that were read have too many numbers together."""
     found: dict[str, Planner] = {}
+    numbers = 0
     for name, asked in questions.items():
         found[name] = planner(asked)
-        require_few_numbers(sum(one.numbers for one in found.values()))
+        numbers += found[name].numbers
+        require_few_numbers(numbers)
     return found
 
 

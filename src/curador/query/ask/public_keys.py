@@ -83,7 +83,7 @@ def _require_bins(question: Question, lists: _Lists) -> None:
     bins = {g.name: len(g.expr.labels) for g in question.group_by if isinstance(g.expr, ex.Bin)}
     for columns, rows in lists:
         for at, name in enumerate(columns):
-            if name in bins and not all(0 <= int(row[at]) < bins[name] for row in rows):  # type: ignore[arg-type]
+            if name in bins and not all(row[at] in range(bins[name]) for row in rows):
                 raise QuestionRefused(
                     f"{name!r} has bins 0 to {bins[name] - 1}; another key is given for it.",
                     fix="Give the numbers of bins as keys, or none.",

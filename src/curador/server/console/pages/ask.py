@@ -274,7 +274,15 @@ async def _estimate(visit: Visit, caller: Caller, form: Filled) -> dict[str, Any
         odd, more = await serving.plan(caller, lambda: undeclared(found["question"], serving.curator.tables))
         theirs = await serving.plan(caller, lambda: owned(visit, caller, body, found))
     except CuradorError as error:
-        nothing = {"estimate": None, "code": None, "odds": "", "odd": [], "payable": False, "many": 0, "owned": []}
+        nothing: dict[str, Any] = {
+            "estimate": None,
+            "code": None,
+            "odds": "",
+            "odd": [],
+            "payable": False,
+            "many": 0,
+            "owned": [],
+        }
         ranges = await _ranges(visit, caller, form["sql"], error)
         return {**always, **nothing, "refused": error, "ranges": ranges, "vague": False}
     return {
