@@ -97,7 +97,7 @@ CUT = (
 )
 """Notes on what was cut from units: no interval covers it."""
 
-WARNED = ("nothing-learned", "nothing-learned-in", "below-zero")
+WARNED = ("nothing-learned", "nothing-learned-in", "step-is-coarse", "below-zero")
 """Notes on numbers that mislead who reads them alone."""
 
 BESIDE = (*WARNED, "quality", "adjusted", "apart-cut", "apart-null", *CUT)

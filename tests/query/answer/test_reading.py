@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import pandas as pd
 import pytest
 
 from curador import Curator, PureDP, Release, Table
@@ -12,7 +14,7 @@ from tests.cli.test_cli import Invoke
 
 invoke = test_cli.invoke  # the fixture: an empty folder, and commands in it
 
-COLUMNS = {
+COLUMNS: dict[str, dict[str, Any]] = {
     "who": {"type": "text", "keys": ["F", "M", "nobody"]},
     "pay": {"type": "real", "bounds": [0, 5000], "step": 0.5},
     "age": {"type": "integer", "bounds": [0, 120]},
@@ -87,6 +89,35 @@ def test_a_count_below_zero_says_how_to_read_it(curator: Curator) -> None:
         assert ("below-zero" in [note["code"] for note in one.remarks]) == below
         assert ("Read it as 0 up to" in str(one)) == below
     assert any("below-zero" in [note["code"] for note in one.remarks] for one in found)
+
+
+@pytest.mark.parametrize(
+    ("asked", "epsilon", "named"),
+    [
+        ("AVG(pay) AS m", 50, "m"),
+        ("SUM(pay) AS s", 50, "s"),
+        ("AVG(pay) AS m, AVG(age) AS a, SUM(age) AS s", 200, "m"),
+        ("AVG(pay) AS m, SUM(pay) AS s", 1, ""),  # the noise is more than what rounding takes away
+        ("AVG(fine) AS m, SUM(fine) AS s", 50, ""),
+        ("AVG(age * 0.5) AS h, AVG(age) AS a, MEDIAN(pay) AS q", 200, ""),  # nothing was rounded as it was read
+    ],
+)
+def test_an_interval_finer_than_the_step_that_was_read_says_so(asked: str, epsilon: int, named: str) -> None:
+    """Reals are rounded down as they are read, so that their mean is too low by about half a step, noise or not."""
+    pay = [i * 37 % 5000 + 0.49 for i in range(2000)]
+    columns = {"pay": COLUMNS["pay"], "fine": {**COLUMNS["pay"], "step": 0.001}, "age": COLUMNS["age"]}
+    frame = pd.DataFrame({"pay": pay, "fine": pay, "age": [i % 90 for i in range(2000)]})
+    curator = Curator({"t": Table(frame, columns=columns)}, budget=PureDP(1000))
+    found = curator.ask(f"SELECT {asked} FROM t", epsilon=epsilon, because="to see", override=True)
+    notes = [one for one in found.remarks if one["code"] == "step-is-coarse"]
+    assert [(one["outputs"], one["step"]) for one in notes] == ([(named, "0.5")] if named else [])
+    assert ("a smaller step" in " ".join(str(found).split())) == bool(named)
+    truths = {"m": sum(pay) / 2000} | ({"s": sum(pay)} if "SUM(age)" not in asked else {})
+    covered = {
+        name: ends[0][0] <= truths[name] <= ends[0][1] for name, ends in found.intervals.items() if name in truths
+    }
+    assert all(inside or name in named for name, inside in covered.items())
+    assert not named or not all(covered.values())
 
 
 def test_the_command_line_says_it_too(invoke: Invoke) -> None:

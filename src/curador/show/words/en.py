@@ -188,6 +188,9 @@ TEXTS = {
     "their step, every unit cut to its limits. It does not cover what that left out.",
     "rows-left-out": "At most {kept} count. What was cut is in no number and in no interval, so counts and sums can be too "
     "small; by how much is not measured here.",
+    "step-is-coarse": "{outputs}: reals are rounded down to a step of {step} as they are read, which no interval covers and which "
+    "can move this by more than its interval does. Where values have more digits, declare a smaller step: it costs "
+    "nothing.",
     "nothing-learned": "{outputs}: the interval is nearly all that the declared bounds allow, so this says next to nothing. "
     "Perhaps few rows have a value that reads as declared, or the epsilon was small for so few rows. Count the rows first, "
     "and those where it IS NULL.",

@@ -189,6 +189,9 @@ TEXTS = {
     "recortó o se dejó fuera.",
     "rows-left-out": "Cuentan como mucho {kept}. Lo recortado no está en ningún número ni en ningún intervalo, así que "
     "conteos y sumas pueden quedarse cortos; por cuánto no se mide aquí.",
+    "step-is-coarse": "{outputs}: al leerlos, los reales se redondean hacia abajo a un paso de {step}; ningún intervalo lo cubre, "
+    "y aquí puede desviar el resultado más que el propio intervalo. Si los valores tienen más cifras, conviene declarar "
+    "un paso menor: no cuesta nada.",
     "nothing-learned": "{outputs}: el intervalo es casi todo lo que permiten los límites declarados, así que esto no dice casi "
     "nada. Quizá pocas filas tienen un valor legible como se declaró, o el épsilon fue pequeño para tan pocas filas. Cuente "
     "primero las filas, y aquellas donde IS NULL.",
