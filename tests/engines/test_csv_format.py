@@ -6,6 +6,7 @@ import gzip
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from curador.curator.curator import Curator
@@ -78,6 +79,21 @@ def test_values_that_are_written_otherwise_are_null(tmp_path: Path) -> None:
     assert answers(path, delimiter=";", trim=True)["Vigo"] == (6, 1.5 + 9)
     path.write_text("town,pay\n \t,1\nVigo, \n")
     assert answers(path, {**COLUMNS, "pay": "text"} | {"pay": COLUMNS["pay"]}, trim=True)["Vigo"] == (1, 0.0)
+
+
+@pytest.mark.parametrize("decimal", [".", ","])
+def test_integers_are_read_as_pandas_writes_them_where_one_is_missing(tmp_path: Path, decimal: str) -> None:
+    """With a fraction of zeros, all of them: they were NULL, and so were ids, without a word."""
+    path = tmp_path / "t.csv"
+    frame = pd.DataFrame({"pid": [1, 2, None, 2], "age": [30, None, 40, 50]})
+    frame.to_csv(path, index=False, sep=";", decimal=decimal)
+    assert f"30{decimal}0" in path.read_text()
+    columns = {"pid": {"type": "integer"}, "age": {"type": "integer", "bounds": [0, 100]}}
+    table = Table(path, unit="pid", contribution=5, columns=columns, csv={"delimiter": ";", "decimal": decimal})
+    curator = Curator({"t": table}, budget=PureDP(10**6))
+    asked = "SELECT COUNT(*) AS n, COUNT(age) AS ages, SUM(age) AS total FROM t"
+    found = curator.ask(asked, epsilon=10**5, because="to see", override=True)
+    assert [found[name][0] for name in ("n", "ages", "total")] == [3, 2, 80]  # without an id, a row is nobody's
 
 
 @pytest.mark.parametrize("mark", [".", ",", " ", "'", "\u00a0"])

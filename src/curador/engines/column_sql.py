@@ -20,7 +20,7 @@ from curador.errors import InvalidParameter
 from curador.query.sql_plan.exact import Read, ReadAs, Scan
 from curador.query.tables.columns import DAY, WIDEST, Kind
 
-INTEGER_TEXT = " *[+-]?[0-9]{1,38} *"
+INTEGER_TEXT = " *[+-]?[0-9]{1,38}([%s]0{0,100})? *"
 REAL_TEXT = " *[+-]?([0-9]{1,100}([%s][0-9]{0,100})?|[%s][0-9]{1,100})([eE][+-]?[0-9]{1,3})? *"
 DATE_TEXT = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
 CLOCK_TEXT = "[ T]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.][0-9]{1,9})?)?Z?"
@@ -243,8 +243,10 @@ def _number_text(d: Dialect, c: str) -> str:
 
 
 def _text_integer(d: Dialect, c: str) -> tuple[str, bool]:
+    """A whole number, also with zeros as its fraction: so pandas writes integers of which one is missing."""
     x = _number_text(d, c)
-    return f"CASE WHEN {_matched(d, x, INTEGER_TEXT)} THEN {d.cast(f'TRIM({x})', d.wide)} END", False
+    whole = f"TRIM({x})" if d.decimal == "." else f"REPLACE(TRIM({x}), {d.string(d.decimal)}, '.')"
+    return f"CASE WHEN {_matched(d, x, INTEGER_TEXT % d.decimal)} THEN {d.cast(whole, d.wide)} END", False
 
 
 def _exact_double(d: Dialect, c: str) -> tuple[str, bool]:
