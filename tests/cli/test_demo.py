@@ -133,6 +133,7 @@ def test_the_truth_is_that_of_the_rows(tmp_path: Path) -> None:
     assert found["above"] == (rows > demo.THRESHOLD).sum()
 
 
+@pytest.mark.slow
 def test_the_dashboard_is_right_about_its_errors(tmp_path: Path) -> None:
     # 120 runs at 95 %: more than 20 misses of one interval have a chance below 1e-6, and no miss at all of the two
     # counts, whose intervals are as narrow as integers let them be, one of about 1e-5.

@@ -16,7 +16,7 @@ from curador.privacy import PureDP
 from tests.ledger.conftest import Opener
 from tests.ledger.workers import curator, forked
 
-KILLS = (24, pytest.param(104, marks=pytest.mark.slow))  # on each store
+KILLS = (8, pytest.param(104, marks=pytest.mark.slow))  # on each store
 
 
 @pytest.mark.parametrize("kills", KILLS)

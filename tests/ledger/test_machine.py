@@ -286,11 +286,11 @@ def drive(address: dict[str, Any], examples: int, phases: Sequence[Phase] = tupl
 
 
 def test_in_memory() -> None:
-    drive({"address": "memory:"}, 120)
+    drive({"address": "memory:"}, 60)
 
 
 def test_sqlite() -> None:
-    drive({"address": "sqlite"}, 40)
+    drive({"address": "sqlite"}, 25)
 
 
 def test_postgresql(postgres_url: str) -> None:

@@ -252,7 +252,14 @@ def test_error_by_step() -> None:
 # ---- use ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kwargs", [{"epsilon": 2}, {"rho": Fraction(1, 2)}, {"sigma": 3}])
+@pytest.mark.parametrize(
+    "kwargs",
+    [
+        {"epsilon": 2},
+        pytest.param({"rho": Fraction(1, 2)}, marks=pytest.mark.slow),
+        pytest.param({"sigma": 3}, marks=pytest.mark.slow),
+    ],
+)
 def test_frequencies_end_to_end(kwargs: dict[str, Any]) -> None:
     """Totals of both ways to release, after a step of two nodes; false alarms and power as tests/stat.py states."""
     mechanism = ContinualCount(3, **kwargs)

@@ -109,7 +109,7 @@ def test_a_port_that_is_taken_is_refused_before_anything_is_said(tmp_path: Path)
     assert not (tmp_path / "study.ledger").exists()  # nor was a link made
 
 
-@pytest.mark.parametrize("workers", ["1", "2"])
+@pytest.mark.parametrize("workers", [pytest.param("1", marks=pytest.mark.slow), "2"])
 def test_whoever_comes_as_soon_as_the_address_is_said_is_answered(tmp_path: Path, workers: str) -> None:
     command = [str(COMMAND), "serve", str(write_study(tmp_path)), "--port", str(_free_port()), "--workers", workers]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:

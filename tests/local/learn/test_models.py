@@ -158,6 +158,7 @@ def error(model: LocalLinearRegression, n: int, epsilon: Any, runs: int = 6) -> 
     return float(np.mean([np.square(one.predict(fresh) - truth).mean() for one in fits])) - best
 
 
+@pytest.mark.slow
 def test_error_falls_with_people_and_with_epsilon() -> None:
     few, many, more = error(linear(), 8_000, 2), error(linear(), 80_000, 2), error(linear(), 80_000, 8)
     assert few > 2 * many

@@ -143,7 +143,9 @@ def zipf(users: int, words: int = 20_000, seed: int = 1) -> tuple[dict[str, floa
     return dict(zip(names, true.tolist(), strict=True)), values
 
 
-@pytest.mark.parametrize(("epsilon", "surely", "promise"), [(4, 8, 0.025), (2, 2, 0.06)])
+@pytest.mark.parametrize(
+    ("epsilon", "surely", "promise"), [(4, 8, 0.025), pytest.param(2, 2, 0.06, marks=pytest.mark.slow)]
+)
 def test_frequent_words_are_found_and_none_is_made_up(epsilon: int, surely: int, promise: float) -> None:
     """Of 20,000 words, by 200,000 people; at 4 some 14 are found, at 2 some 6."""
     true, values = zipf(200_000)
@@ -161,6 +163,7 @@ def test_frequent_words_are_found_and_none_is_made_up(epsilon: int, surely: int,
     assert found.first(2).keys == found.keys[:2]
 
 
+@pytest.mark.slow
 def test_longer_hashes_find_more_than_single_bits() -> None:
     """Apple's and TreeHist's reports are one bit; at epsilon = 4 that costs 14 times the variance."""
     _, values = zipf(100_000)
@@ -194,6 +197,7 @@ def test_integers() -> None:
     assert dict(zip(found.keys, found.cut, strict=True)) == {7: False, -70_000: False, (1 << 23) - 1: True}
 
 
+@pytest.mark.slow
 def test_where_nobody_has_the_same_little_is_made_up() -> None:
     """One of 40 searches in 20 may find something; without shares in the miss most would."""
     task = HeavyHitters(4, length=3, rows=64, places=251)
@@ -291,7 +295,7 @@ def test_of_twins_neither_is_named() -> None:
         assert found.complete_above > 0.4
 
 
-@pytest.mark.parametrize("epsilon", [4, 8])
+@pytest.mark.parametrize("epsilon", [4, pytest.param(8, marks=pytest.mark.slow)])
 def test_the_variance_is_the_formulas(epsilon: int) -> None:
     """At 4 most of it is of coins, at 8 of who drew the level that judges."""
     users, runs, errors, formula = 1000, 150, [], []
@@ -308,6 +312,7 @@ def test_the_variance_is_the_formulas(epsilon: int) -> None:
     assert abs(np.mean(errors)) < 5 * math.sqrt(np.mean(formula) / runs)
 
 
+@pytest.mark.slow
 def test_a_small_beam_says_what_it_may_miss() -> None:
     true, values = zipf(60_000, words=300)
     task = HeavyHitters(4, length=10).named("beam")
@@ -340,6 +345,7 @@ def test_what_is_missed_is_rarer_than_promised(length: int) -> None:
     assert max(promises) < 2.5 * ever_missed
 
 
+@pytest.mark.slow
 def test_enough_people_are_enough() -> None:
     task = HeavyHitters(4, length=4, rows=64, places=251)
     users = task.users_needed(0.1, confidence=0.9, beam=64)

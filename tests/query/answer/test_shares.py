@@ -40,6 +40,7 @@ def test_without_noise_the_share_is_known_up_to_the_width_of_bins(each: list[int
         assert high - low <= 0.01
 
 
+@pytest.mark.slow
 def test_intervals_of_shares_cover_and_are_not_idle() -> None:
     """60 draws of 3 shares: by the law of each at least 95 %; fewer than 90 % of all would be far out."""
     units = np.minimum(np.random.default_rng(2).geometric(0.2, 2000), 40)

@@ -10,6 +10,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx
+import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Page
 
@@ -18,10 +19,23 @@ from curador.server.access.sessions import form_token
 from curador.server.gate.cookies import SESSION, VISIT
 from tests.server.served import Served
 
-WIDTHS = (390, 1280)
+NARROW, WIDE = 390, 1280
 LOCALES = {"en": "en-GB", "es": "es-CL"}
 SHOTS = "CURADOR_SCREENSHOTS"
 """A folder outside the repository where pictures of pages are kept, if this is set."""
+
+
+def screens(en: str = "light", es: str = "dark") -> pytest.MarkDecorator:
+    """Each language in its theme, on a telephone and on a desk; two of these four are left to the slow tests."""
+    return pytest.mark.parametrize(
+        ("language", "theme", "width"),
+        [
+            ("en", en, WIDE),
+            ("es", es, NARROW),
+            pytest.param("en", en, NARROW, marks=pytest.mark.slow),
+            pytest.param("es", es, WIDE, marks=pytest.mark.slow),
+        ],
+    )
 
 
 def session_of(served: Served, who: str) -> str:

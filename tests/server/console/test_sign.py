@@ -18,7 +18,7 @@ from curador.server.access.passwords import change_password, set_password
 from curador.server.access.people import first_code, issue
 from curador.server.access.sessions import LASTS, form_token
 from curador.server.gate.cookies import SESSION, VISIT
-from tests.server.console.browsing import WIDTHS, screen, session_of, visitor
+from tests.server.console.browsing import screen, screens, session_of, visitor
 from tests.server.served import Served, serving, write_study
 
 PASSWORD = "four words are long"
@@ -36,8 +36,7 @@ def signed_up(served: Served, login: str, role: str = "curator", who: str = "") 
         assert start(stranger, served.give(role, who, once=True), login).status_code == 303
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize(("language", "theme"), [("en", "dark"), ("es", "light")])
+@screens(en="dark", es="light")
 def test_the_first_link_makes_a_curator(
     browser: Browser, served: Served, language: str, theme: str, width: int
 ) -> None:

@@ -533,7 +533,7 @@ def _marked(text: str) -> list[tuple[int, str]]:
     return [(i, name) for i, node in enumerate(nodes) for name in node.arg_types if not node.args.get(name)]
 
 
-@pytest.mark.parametrize("written", [EVERYTHING, ARITHMETIC])
+@pytest.mark.parametrize("written", [pytest.param(EVERYTHING, marks=pytest.mark.slow), ARITHMETIC])
 def test_whatever_else_a_node_might_say_is_refused(monkeypatch: pytest.MonkeyPatch, written: str) -> None:
     """Set each unused argument of each node in turn: the question must be refused, or have changed."""
     plain = asked(written)

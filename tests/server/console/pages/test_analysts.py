@@ -14,7 +14,7 @@ from curador import ApproxDP, PureDP
 from curador.errors import InvalidParameter
 from curador.server.access.auth import digest
 from curador.server.console.budgets.shown import handle
-from tests.server.console.browsing import WIDTHS, screen, visitor
+from tests.server.console.browsing import screen, screens, visitor
 from tests.server.served import STUDY, Served, serving, write_study
 
 MATRIX: dict[tuple[str, str], tuple[set[str | None], dict[str, Any] | None]] = {
@@ -34,8 +34,7 @@ def page_of(name: str) -> str:
     return f"/console/analysts/{handle(name)}"
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize(("language", "theme"), [("en", "light"), ("es", "dark")])
+@screens()
 def test_a_curator_sees_analysts_and_what_opens(
     browser: Browser, served: Served, language: str, theme: str, width: int
 ) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser
 
-from tests.server.console.browsing import WIDTHS, screen, visitor
+from tests.server.console.browsing import screen, screens, visitor
 from tests.server.served import Served, TooLongOnce, too_long
 
 MATRIX: dict[tuple[str, str], tuple[set[str | None], dict[str, Any] | None]] = {
@@ -99,8 +99,7 @@ def test_a_hostile_question_is_shown_as_text(served: Served) -> None:
     assert "<script>alert" not in said
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize(("language", "theme"), [("en", "light"), ("es", "dark")])
+@screens()
 def test_a_question_by_keyboard_and_by_pointing(
     browser: Browser, served: Served, language: str, theme: str, width: int
 ) -> None:

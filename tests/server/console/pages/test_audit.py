@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from curador.audit.tester.named import KINDS
-from tests.server.console.browsing import WIDTHS, screen, visitor
+from tests.server.console.browsing import NARROW, WIDE, screen, visitor
 from tests.server.served import Served
 
 MATRIX: dict[tuple[str, str], tuple[set[str | None], dict[str, Any] | None]] = {
@@ -19,7 +19,7 @@ MATRIX: dict[tuple[str, str], tuple[set[str | None], dict[str, Any] | None]] = {
 }
 
 
-@pytest.mark.parametrize(("language", "width"), [("en", WIDTHS[1]), ("es", WIDTHS[0])])
+@pytest.mark.parametrize(("language", "width"), [("en", WIDE), ("es", NARROW)])
 def test_a_mechanism_is_tested(browser: Browser, served: Served, language: str, width: int) -> None:
     with screen(browser, served, "auditor", language=language, theme="dark", width=width) as seen:
         page = seen.open("/console/audit")

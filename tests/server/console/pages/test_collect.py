@@ -16,7 +16,7 @@ from curador.curator.study.file import read_study
 from curador.local import KRR, SquareWave
 from curador.local.collect.collector import Collector
 from curador.local.collect.wire import messages
-from tests.server.console.browsing import WIDTHS, screen, visitor
+from tests.server.console.browsing import screen, screens, visitor
 from tests.server.served import STUDY, Served, serving, write_study
 
 MATRIX: dict[tuple[str, str], tuple[set[str | None], dict[str, Any] | None]] = {
@@ -42,8 +42,7 @@ def collecting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield found
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize(("language", "theme"), [("en", "light"), ("es", "dark")])
+@screens()
 def test_estimates_are_watched(browser: Browser, collecting: Served, language: str, theme: str, width: int) -> None:
     with screen(browser, collecting, "curator", language=language, theme=theme, width=width) as seen:
         page = seen.open("/console/collect")

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from curador.server.gate.cookies import SESSION
-from tests.server.console.browsing import WIDTHS, screen, session_of, visitor
+from tests.server.console.browsing import screen, screens, session_of, visitor
 from tests.server.served import Served, too_long
 
 MATRIX: dict[tuple[str, str], tuple[set[str | None], dict[str, Any] | None]] = {
@@ -116,8 +116,7 @@ def test_what_is_wrong_costs_nothing(served: Served, changes: dict[str, str], pl
     assert len(served.curator.history()) == before
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize(("language", "theme"), [("en", "light"), ("es", "dark")])
+@screens()
 def test_a_dashboard_in_a_browser(browser: Browser, served: Served, language: str, theme: str, width: int) -> None:
     with screen(browser, served, "ana", language=language, theme=theme, width=width) as seen:
         page = seen.open("/console/dashboards")
@@ -147,8 +146,7 @@ def filled_board(page: Page) -> None:
         page.fill(f"#sql-{k}", f"SELECT COUNT(*) AS n{k} FROM people WHERE age > {30 + k}")
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize(("language", "theme"), [("en", "light"), ("es", "dark")])
+@screens()
 def test_the_budget_is_split_by_dragging_and_by_arrow_keys(
     browser: Browser, served: Served, language: str, theme: str, width: int
 ) -> None:

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser
 from curador.server.console.budgets.shown import handle
 from curador.server.console.pages import ledger as page
 from curador.server.console.pages.ledger import ChargeFilter, charges
-from tests.server.console.browsing import WIDTHS, screen, visitor
+from tests.server.console.browsing import screen, screens, visitor
 from tests.server.served import STUDY, Served, serving, write_study
 
 MATRIX: dict[tuple[str, str], tuple[set[str | None], dict[str, Any] | None]] = {
@@ -38,8 +38,7 @@ def long(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield served
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize(("language", "theme"), [("en", "light"), ("es", "dark")])
+@screens()
 def test_the_ledger_is_read_and_verified(
     browser: Browser, served: Served, language: str, theme: str, width: int
 ) -> None:

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser
 from curador import BudgetExceeded, within
 from curador.server.console.budgets.shown import handle
 from curador.server.console.pages import overview as page_of_budgets
-from tests.server.console.browsing import WIDTHS, screen, visitor
+from tests.server.console.browsing import screen, screens, visitor
 from tests.server.served import STUDY, Served, serving, write_study
 
 MATRIX: dict[tuple[str, str], tuple[set[str | None], dict[str, Any] | None]] = {
@@ -20,8 +20,7 @@ MATRIX: dict[tuple[str, str], tuple[set[str | None], dict[str, Any] | None]] = {
 }
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize(("language", "theme"), [("en", "light"), ("es", "dark")])
+@screens()
 def test_a_curator_sees_all_budgets(browser: Browser, served: Served, language: str, theme: str, width: int) -> None:
     with screen(browser, served, "curator", language=language, theme=theme, width=width) as seen:
         page = seen.open("/console/overview")

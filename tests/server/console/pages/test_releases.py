@@ -17,7 +17,7 @@ from playwright.sync_api import Browser
 from curador.server.app import STRANGERS
 from curador.server.console import rendering, visit
 from curador.server.console.pages import releases
-from tests.server.console.browsing import WIDTHS, screen, visitor
+from tests.server.console.browsing import screen, screens, visitor
 from tests.server.served import Served
 
 EVERYBODY: set[str | None] = {"curator", "analyst", "auditor", "reader", None}
@@ -38,8 +38,7 @@ def own(served: Served) -> str:
     return served.curator.history("ana")[0].id
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize(("language", "theme"), [("en", "light"), ("es", "dark")])
+@screens()
 def test_a_release_is_looked_at_again(browser: Browser, served: Served, language: str, theme: str, width: int) -> None:
     with screen(browser, served, "ana", language=language, theme=theme, width=width) as seen:
         page = seen.open("/console/releases")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser
 
-from tests.server.console.browsing import WIDTHS, screen, visitor
+from tests.server.console.browsing import screen, screens, visitor
 from tests.server.served import STUDY, Served, serving, write_study
 
 MATRIX: dict[tuple[str, str], tuple[set[str | None], dict[str, Any] | None]] = {
@@ -21,8 +21,7 @@ MATRIX: dict[tuple[str, str], tuple[set[str | None], dict[str, Any] | None]] = {
 }
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize(("language", "theme"), [("en", "light"), ("es", "dark")])
+@screens()
 def test_declarations_in_words(browser: Browser, served: Served, language: str, theme: str, width: int) -> None:
     with screen(browser, served, "ana", language=language, theme=theme, width=width) as seen:
         page = seen.open("/console/tables")
