@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from curador.engines import deadline
 from curador.engines.deadline import watched
 from curador.engines.duckdb.engine import DuckDB
 from curador.engines.duckdb.spill import SpillFolders
@@ -188,6 +189,37 @@ def test_spark_stops_in_time(spark_session: Any) -> None:
     engine.close()
 
 
+class _Stopped(BaseException):
+    """As what stops a thread from outside."""
+
+
+def test_postgres_goes_on_after_whoever_used_it_was_stopped_in_the_midst_of_a_command(postgres_url: str) -> None:
+    """The next plan found the connection busy, and so did every other one, charged or not, until a restart."""
+    import psycopg
+
+    from curador.engines.postgres import Postgres
+
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute("CREATE TABLE left_busy AS SELECT i AS u, i AS x FROM generate_series(1::bigint, 9) AS i")
+    _, _, exact = heavy()
+    engine = Postgres({"t": EngineTable(postgres_url, "left_busy")})
+    before = engine.run(exact)._columns
+    busy = engine._connection
+
+    def stopped() -> None:
+        with engine._snapshot(busy):
+            busy.pgconn.send_query(b"SELECT pg_sleep(0.01)")
+            raise _Stopped
+
+    with pytest.raises(_Stopped):
+        stopped()
+    assert busy.closed
+    assert engine.run(exact)._columns == before
+    engine._connection.pgconn.send_query(b"BEGIN")  # stopped before it could end it
+    assert engine.run(exact)._columns == before
+    engine.close()
+
+
 def test_progress_is_reported_and_a_deadline_kept() -> None:
     told: list[float] = []
     with watched(60, lambda: None, told.append, lambda: 0.5):
@@ -211,6 +243,21 @@ def test_one_clock_keeps_all_deadlines() -> None:
             stopped.clear()
     assert not other.is_set()
     assert not stopped.is_set(), "nothing is stopped after it has ended"
+
+
+def test_a_clock_that_is_kept_runs_before_it_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever may be stopped must not start a thread, which could be stopped in its place."""
+    clock = deadline._Clock()
+    monkeypatch.setattr(deadline, "_clock", clock)
+    deadline.keep_clock()
+    started = threading.active_count()
+    for _ in range(3):
+        stopped = threading.Event()
+        with pytest.raises(TimeoutError), watched(0.01, stopped.set, None, lambda: 0.0):
+            assert stopped.wait(60)
+        assert clock._runs
+        assert threading.active_count() == started
+    clock.made_anew()
 
 
 # ---- reading only ------------------------------------------------------------------------------------------------

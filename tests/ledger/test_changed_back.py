@@ -8,6 +8,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
+from threading import Thread
+from typing import Any
 
 import pytest
 
@@ -20,6 +22,7 @@ from curador.ledger.contract import Balance, Ledger
 from curador.ledger.opening import open_ledger, restore_ledger
 from curador.ledger.stores.group_commit import Job
 from curador.ledger.stores.one_transaction import OneTransaction
+from curador.ledger.stores.rows import SCOPE, Rows
 from curador.ledger.stores.sql import SqlStore
 from curador.privacy import PureDP
 from tests.ledger.conftest import Opener
@@ -119,6 +122,114 @@ def test_decisions_are_made_of_what_was_decided_and_not_of_changed_rows(file: Pa
     assert [one.kind for one in ledger.decisions()][-2:] == ["raised", "closed"]
     for book in (ledger, other):
         book.close()
+
+
+def test_a_budget_whose_row_was_taken_away_is_not_opened_again(file: Path) -> None:
+    """It was, sealed, with nothing spent: and everything agreed with it from there on."""
+    ledger, other = open_ledger(file), open_ledger(file)
+    ledger.reserve("ana", PureLoss(Fraction(1)))
+
+    def changed(statement: str) -> None:
+        edit(file, statement)
+        other.reserve("over", PureLoss(Fraction(1, 1000)))  # so that no process uses rows that it remembers
+
+    changed("CREATE TABLE before AS SELECT * FROM scope WHERE name = 'ana'")
+    changed("DELETE FROM scope WHERE name = 'ana'")
+    with pytest.raises(LedgerBroken, match="what was decided"):
+        ledger.open("ana", PureDP(1))
+    with pytest.raises(LedgerBroken, match="what was decided"):
+        ledger.at_once(lambda book: book.open("ana", PureDP(1)) if "ana" not in book else None)  # as a curator does
+    ledger._decided = AS_STORED  # as it was once done
+    ledger.open("ana", PureDP(1))
+    with pytest.raises(LedgerBroken, match="could not be opened any more"):
+        ledger.verify()
+    for book in (ledger, other):
+        book.close()
+
+
+def test_nothing_is_opened_where_the_row_that_forbids_it_was_taken_away(file: Path) -> None:
+    (file.with_name("x.db.keep") / "anchor").unlink()
+    restore_ledger(file, because="the anchor was lost").close()
+    ledger = open_ledger(file)
+    edit(file, "DELETE FROM scope WHERE name = ''")
+    with pytest.raises(LedgerBroken, match="what was decided"):
+        ledger.open("more", PureDP(1))
+    ledger.close()
+
+
+def test_what_nobody_opened_or_gave_is_not_ended_and_what_was_given_is(file: Path) -> None:
+    """The end of a budget that somebody had written into the table made the anchor unreadable, for ever."""
+    ledger, other = open_ledger(file), open_ledger(file)
+
+    def changed(*statements: str) -> None:
+        for statement in statements:
+            edit(file, statement)
+        other.reserve("over", PureLoss(Fraction(1, 1000)))
+
+    forged = "cd" * 32
+    changed(
+        "INSERT INTO scope SELECT 'mallory', parent, definition, expires, closed FROM scope WHERE name = 'ana'",
+        "INSERT INTO balance SELECT 'mallory', part, spent, ceiling, every FROM balance WHERE scope = 'ana'",
+        f"INSERT INTO access VALUES ('{forged}', 'curator', '', '', NULL, 1, '', '', '', 0)",
+    )
+    with pytest.raises(LedgerBroken, match="what was decided"):
+        ledger.revoke("mallory")
+    with pytest.raises(LedgerBroken, match="what was decided"):
+        ledger.end_access(forged)
+    changed(
+        "DELETE FROM scope WHERE name = 'mallory'",
+        "DELETE FROM balance WHERE scope = 'mallory'",
+        "DELETE FROM access",
+    )
+    assert ledger.end_access(TOKEN).ended  # it opened still, and could not be ended
+    found = ledger.access(TOKEN)
+    assert found is not None
+    assert found.ended
+    ledger.verify()
+    for book in (ledger, other):
+        book.close()
+    open_ledger(file).close()
+
+
+def test_a_token_is_given_and_ended_in_one_transaction(opener: Opener) -> None:
+    ledger = opener()
+
+    def both(book: Ledger) -> Access:
+        book.give_access(Access(TOKEN, "curator"))
+        assert not (book.access(TOKEN) or Access("", "", ended=True)).ended
+        return book.end_access(TOKEN)
+
+    assert ledger.at_once(both).ended
+    ledger.verify()
+    ledger.close()
+
+
+def test_a_grant_that_looks_at_an_older_snapshot_is_not_taken_for_a_forgery(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was decided is known of a later grant by then; the look is repeated where it writes."""
+    ledger = open_ledger(file)
+    read = ledger._store.read
+    later: list[Thread] = []
+
+    def late(query: Callable[[Rows], Any], long: bool = False) -> Any:
+        def seen(rows: Rows) -> Any:
+            rows.get(SCOPE, "people")
+            if not later:
+                later.append(Thread(target=ledger.grant, args=("people", PureDP(1))))
+                monkeypatch.setattr(ledger._store, "read", read)
+                later[0].start()
+                later[0].join(60)
+            return query(rows)
+
+        return read(seen, long)
+
+    monkeypatch.setattr(ledger._store, "read", late)
+    ledger.at_once(lambda book: book.grant("people", PureDP(1)))
+    assert not later[0].is_alive()
+    assert ledger.balance("people").budget == PureDP(3)
+    ledger.verify()
+    ledger.close()
 
 
 def test_what_lies_above_a_budget_is_not_read_from_a_row_that_was_changed(file: Path) -> None:

@@ -13,6 +13,7 @@ Reading order:
 * analysts — the budgets of analysts and groups
 * naming — the names of tables and analysts in a ledger, and which rows a table reads
 * holder — budgets read, raised, closed, renewed
+* stoppable — planning that may be stopped from outside, and what it needs before
 * prepared — copies of tables with the rows of each unit chosen beforehand
 * study — study files, dashboards, rehearsals
 """

@@ -96,16 +96,25 @@ class _Clock:
         """A forked child has no such thread yet."""
         self._changed = threading.Condition()
         self._watches: set[_Watch] = set()
-        self._wakes, self._runs = math.inf, False
+        self._wakes, self._runs, self._stays = math.inf, False, False
+
+    def keep(self) -> None:
+        """Have the thread run from here on, also while there is nothing to look at."""
+        with self._changed:
+            self._stays = True
+            self._begin()
 
     def add(self, watch: _Watch) -> None:
         with self._changed:
             self._watches.add(watch)
-            if not self._runs:
-                self._runs = True
-                threading.Thread(target=self._look, daemon=True).start()
-            elif watch.end < self._wakes:
+            self._begin()
+            if watch.end < self._wakes:
                 self._changed.notify()
+
+    def _begin(self) -> None:
+        if not self._runs:
+            threading.Thread(target=self._look, daemon=True).start()
+            self._runs = True
 
     def remove(self, watch: _Watch) -> threading.Thread | None:
         """Forget work that has ended; returns the thread that was stopping it, if it was late."""
@@ -114,17 +123,24 @@ class _Clock:
             return watch.stopper
 
     def _look(self) -> None:
-        """Have late work stopped, each by a thread of its own; and end when there is none to look at."""
+        """Have late work stopped, each by a thread of its own; and end when there is none to look at, unless kept."""
         with self._changed:
-            while self._watches:
-                now = time.monotonic()
-                for watch in [w for w in self._watches if w.end <= now]:
-                    self._watches.remove(watch)
-                    watch.stopper = threading.Thread(target=watch.stop, daemon=True)
-                    watch.stopper.start()
-                self._wakes = min((w.end for w in self._watches), default=now)
-                self._changed.wait(min(max(0.0, self._wakes - now), threading.TIMEOUT_MAX))  # some have no end
-            self._wakes, self._runs = math.inf, False
+            try:
+                while self._watches or self._stays:
+                    now = time.monotonic()
+                    for watch in [w for w in self._watches if w.end <= now]:
+                        self._watches.remove(watch)
+                        watch.stopper = threading.Thread(target=watch.stop, daemon=True)
+                        watch.stopper.start()
+                    self._wakes = min((w.end for w in self._watches), default=math.inf if self._stays else now)
+                    self._changed.wait(min(max(0.0, self._wakes - now), threading.TIMEOUT_MAX))  # some have no end
+            finally:  # as where no more threads can be started: the next work begins another
+                self._wakes, self._runs = math.inf, False
 
 
 _clock = _Clock()
+
+
+def keep_clock() -> None:
+    """Have the thread of all deadlines run from here on: whoever may be stopped must not start it."""
+    _clock.keep()

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import psycopg
+from psycopg.pq import TransactionStatus
 
 from curador.engines.deadline import watched
 from curador.engines.dialect import FIRST_MOMENT, LAST_MOMENT, Dialect, Stored
@@ -293,7 +294,11 @@ class Postgres(SqlEngine):
         return self._held
 
     def _reconnect(self) -> None:
-        if self._held is None or self._held.closed:  # after a fork, or where the server closed it
+        held = self._held
+        # Not after a fork, where the server closed it, or where whoever used it was stopped in the midst of a command.
+        if held is None or held.closed or held.info.transaction_status != TransactionStatus.IDLE:
+            if held is not None:
+                held.close()
             made = self._connect()
             self._make_read_only(made)
             self._held = made
@@ -318,14 +323,17 @@ class Postgres(SqlEngine):
     @contextmanager
     def _snapshot(self, connection: psycopg.Connection[Any]) -> Iterator[None]:
         """One transaction, which reads one snapshot and writes nothing."""
-        connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         try:
+            connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             # Once more, for this transaction: behind a pooler it may run in another session than the one before.
             local = ", ".join(["pg_catalog.set_config(%s, %s, true)"] * len(self._settings))
             connection.execute(f"SELECT {local}".encode(), [x for pair in self._settings.items() for x in pair])
             yield
         finally:
-            connection.execute("ROLLBACK")
+            if connection.info.transaction_status == TransactionStatus.ACTIVE:
+                connection.close()  # stopped in the midst of a command, which nothing can follow
+            else:
+                connection.execute("ROLLBACK")
 
     def close(self) -> None:
         if self._held is not None:

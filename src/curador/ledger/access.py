@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from curador.errors import InvalidParameter
-from curador.ledger.anchor.decided import Stated
+from curador.ledger.anchor.decided import Stated, refuse_changed
 from curador.ledger.entries import AccessEnded, AccessGiven, Entry, instant
 from curador.ledger.pricing import name_of
 from curador.ledger.stores.rows import ACCESS, DbRow, LedgerStore, Rows
@@ -114,19 +114,22 @@ class AccessList(ABC):
 
     def end_access(self, token: str, *, because: str = "") -> Access:
         def append_end(rows: Rows) -> Access:
-            row = rows.get(ACCESS, token)
+            row, stored = self._decided.token(rows, token), rows.get(ACCESS, token)
+            if row is None and stored is not None:
+                refuse_changed(ACCESS, "a token")
             if row is None:
                 raise InvalidParameter("No such token was given.", fix="List them.", code="access-unknown")
-            found = _access(row, rows)
-            if not (self._decided.tokens(rows).get(ACCESS, token) or row)[-1]:
+            if not row[-1]:
+                if stored is None:  # somebody took it away, and it opens all the same
+                    rows.put(ACCESS, *row)
                 self._decide(rows, AccessEnded(token, because))
-            return replace(found, ended=True)
+            return replace(_access(row, rows), ended=True)
 
         return self._store.write(append_end)
 
     def access(self, token: str) -> Access | None:
         def read_access(rows: Rows) -> Access | None:
-            row = self._decided.tokens(rows).get(ACCESS, token)
+            row = self._decided.token(rows, token)
             return None if row is None else _access(row, rows)
 
         return self._store.read(read_access)

@@ -105,13 +105,13 @@ class Book(Registry, AccessList):
         entry = Opened(name, parent, described(fresh, reserved), fresh.ceiling, until)
 
         def append_opening(rows: Rows) -> None:
-            if rows.get(SCOPE, EVERYTHING) is not None:
+            if self._decided.sound(rows, EVERYTHING) is not None:
                 raise LedgerBroken(
                     "This ledger was restored without its anchor: nothing can be bought from it any more.",
                     fix="Open a new ledger, and decide what budget each table may still have.",
                     code="ledger-closed",
                 )
-            if rows.get(SCOPE, name) is not None:
+            if self._decided.sound(rows, name) is not None:
                 raise InvalidParameter(
                     f"There is a budget called {name!r} already.",
                     fix="Choose another name.",
@@ -126,7 +126,7 @@ class Book(Registry, AccessList):
     def grant(self, scope: str, more: Guarantee, *, because: str = "") -> Balance:
         def append_grant(rows: Rows) -> None:
             text = self._open_definition(rows, scope)
-            self._decided.require(rows, scope)
+            self._decided.sound(rows, scope)
             before, about = state(rows, scope, text), definition(text)
             after = about.raised(more)
             widened = (before.currency.rule, after.currency.rule) == (Rule.PURE, Rule.APPROXIMATE)
@@ -148,8 +148,7 @@ class Book(Registry, AccessList):
 
     def revoke(self, scope: str, *, because: str = "") -> Balance:
         def append_revocation(rows: Rows) -> None:
-            stored = self._row(rows, scope)
-            if not (self._decided.scope(rows, scope) or stored)[4]:
+            if not (self._decided.scope(rows, self._row(rows, scope)[0]) or refuse_changed(SCOPE, scope))[4]:
                 self._decide(rows, Revoked(scope, because))
 
         self._store.write(append_revocation)

@@ -9,7 +9,7 @@ from itertools import islice, zip_longest
 from curador.accounting.events import event_from_json
 from curador.errors import CuradorError, LedgerBroken
 from curador.ledger.anchor.summary import apply, chained, changed, from_state, state_rows
-from curador.ledger.entries import Entry, Repeated, Reserved, Restored, Sealed, Settled, digest, genesis, read
+from curador.ledger.entries import Entry, Opened, Repeated, Reserved, Restored, Sealed, Settled, digest, genesis, read
 from curador.ledger.posting import EVERYTHING, STATE, charges_after, post, state
 from curador.ledger.pricing import lineage
 from curador.ledger.records import VerifyProgress
@@ -112,6 +112,8 @@ class _Replayed(MemoryRows):
         entry, self.head = _next(row, self.head)
         if isinstance(entry, Reserved | Repeated):
             self._require_allowed(entry)
+        if isinstance(entry, Opened):
+            self._require_new(entry.scope)
         post(entry, self)
         if isinstance(entry, Settled):
             self.sums.add(ANSWER, (entry.charge, entry.digest))
@@ -140,6 +142,11 @@ class _Replayed(MemoryRows):
             _, _, _, expires, closed = row_of(self, SCOPE, scope)
             if closed or (expires is not None and self.head.at >= expires):
                 raise ValueError(f"the budget of {scope!r} had ended")
+
+    def _require_new(self, scope: str) -> None:
+        """Refuse a budget that is opened again: what was spent of it would be nothing."""
+        if any(self.get(SCOPE, known) is not None for known in (scope, EVERYTHING)):
+            raise ValueError(f"the budget of {scope!r} could not be opened any more")
 
     def _parent(self, scope: str) -> str | None:
         parent: str | None = row_of(self, SCOPE, scope)[1]

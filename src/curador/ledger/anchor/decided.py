@@ -18,7 +18,7 @@ from curador.ledger.anchor.log import Anchor
 from curador.ledger.anchor.summary import Change, apply, chained, not_following
 from curador.ledger.entries import AccessEnded, AccessGiven, Entry, Granted, Opened, Restored, Revoked, read
 from curador.ledger.stores.memory_rows import MemoryRows
-from curador.ledger.stores.rows import ENTRY, RESTORE, SCOPE, DbRow, Head, Rows, RowTable, paged
+from curador.ledger.stores.rows import ACCESS, AFTER, ENTRY, RESTORE, SCOPE, DbRow, Head, Rows, RowTable, paged
 
 DECISIONS: tuple[type[Entry], ...] = (Opened, Granted, Revoked, AccessGiven, AccessEnded, Restored)
 
@@ -32,17 +32,24 @@ class Stated:
         """The row of a scope."""
         return rows.get(SCOPE, name)
 
-    def require(self, rows: Rows, name: str) -> None:
-        """Refuse a scope whose row says something else: what is decided next would seal it."""
-        if self.scope(rows, name) != rows.get(SCOPE, name):
+    def sound(self, rows: Rows, name: str) -> DbRow | None:
+        """The stored row of a scope; refused if it says something else: what is decided next would seal it."""
+        row = rows.get(SCOPE, name)
+        if self.scope(rows, name) != row:
+            rows.require(AFTER)  # what was decided may be newer than a snapshot; in what writes it is not
             refuse_changed(SCOPE, name)
+        return row
+
+    def token(self, rows: Rows, token: str) -> DbRow | None:
+        """The row of a token."""
+        return self.tokens(rows).get(ACCESS, token)
 
     def tokens(self, rows: Rows) -> Rows:
         """Rows of which those of tokens are to be believed."""
         return rows
 
     def before(self, rows: Rows) -> Stated:
-        """What was decided before a transaction that has these rows; scopes, also what is decided in it."""
+        """What was decided before a transaction that has these rows; single scopes and tokens, also in it."""
         return self
 
     def deciding(self, entry: Entry) -> None:
@@ -53,14 +60,20 @@ AS_STORED = Stated()
 
 
 class _Before(Stated):
-    """What was decided before one transaction, and the scopes that are decided in it, of which its rows are right."""
+    """What was decided before one transaction; of scopes and tokens that are decided in it, its rows are right."""
 
     def __init__(self, decided: Decided, rows: Rows) -> None:
         self._known = cache(partial(decided.at, rows))  # asked for before anything is written
-        self._here: set[str] = set()
+        self._here: set[tuple[RowTable, str]] = set()
 
     def scope(self, rows: Rows, name: str) -> DbRow | None:
-        return rows.get(SCOPE, name) if name in self._here else self._known().get(SCOPE, name)
+        return self._one(rows, SCOPE, name)
+
+    def token(self, rows: Rows, token: str) -> DbRow | None:
+        return self._one(rows, ACCESS, token)
+
+    def _one(self, rows: Rows, table: RowTable, key: str) -> DbRow | None:
+        return rows.get(table, key) if (table, key) in self._here else self._known().get(table, key)
 
     def tokens(self, rows: Rows) -> Rows:
         return self._known()
@@ -68,7 +81,9 @@ class _Before(Stated):
     def deciding(self, entry: Entry) -> None:
         self._known()
         if isinstance(entry, Opened | Granted | Revoked):
-            self._here.add(entry.scope)
+            self._here.add((SCOPE, entry.scope))
+        elif isinstance(entry, AccessGiven | AccessEnded):
+            self._here.add((ACCESS, entry.token))
 
 
 class Decided(Stated):

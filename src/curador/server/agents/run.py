@@ -6,7 +6,6 @@ Nothing but the protocol is written to standard output: while it runs, whatever 
 from __future__ import annotations
 
 import logging
-from contextlib import closing
 from typing import Any
 
 import curador.server.agents.requirement  # noqa: F401  # isort: skip
@@ -25,7 +24,8 @@ from mcp.types import (
     ToolAnnotations,
 )
 
-from curador import Curator, PureDP, Table, __version__
+from curador import Curator, __version__
+from curador.curator.stoppable import ready_to_stop
 from curador.server.agents.desk import Desk
 from curador.server.agents.teaching import INSTRUCTIONS
 from curador.server.agents.tools import TOOLS, AgentTool, ToolAnswer, called
@@ -78,19 +78,10 @@ def _described(tool: AgentTool) -> Tool:
     return Tool(name=tool.name, description=tool.teaches, input_schema=schema, annotations=hints)
 
 
-def _load_planning() -> None:
-    """Plan something, so that all that it needs is loaded: planning may be stopped, and imports must not be."""
-    people = Table("nowhere.csv", columns={"age": {"type": "integer", "bounds": [0, 99]}})
-    with closing(Curator({"people": people}, budget=PureDP(1))) as curator:
-        asked = "SELECT COUNT(*) AS n, AVG(age) AS a, MEDIAN(age) AS m FROM people"
-        str(curator.explain(asked, epsilon=1))
-        curator.how_many(asked, epsilon=1)
-
-
 def serve_agent(desk: Desk) -> None:
     """Speak the protocol on standard input and output until the input ends."""
     if isinstance(desk.curator, Curator):
-        _load_planning()
+        ready_to_stop()
 
     async def main() -> None:
         server = agent_server(desk)

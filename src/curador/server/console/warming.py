@@ -14,6 +14,7 @@ from importlib import import_module
 
 from curador import ApproxDP, Curator, Neighbors, PureDP, Table
 from curador.curator.releases.recall import recall
+from curador.curator.stoppable import ready_to_stop
 from curador.errors import CuradorError
 from curador.server.console.playground.lessons import LESSONS
 from curador.server.console.rendering import ENVIRONMENT
@@ -65,6 +66,7 @@ def _loaded() -> None:
         shown = lesson.show(**{knob.name: knob.read(knob.default) for knob in lesson.knobs})
         for drawing in shown.drawings:
             figure(drawing)
+    ready_to_stop()
     _question()
     _learning()
 

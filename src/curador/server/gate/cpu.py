@@ -13,6 +13,7 @@ from contextlib import suppress
 from threading import Event, Lock, Thread, get_ident
 from typing import TypeVar
 
+from curador.curator.stoppable import ready_to_stop
 from curador.errors import QuestionRefused
 
 T = TypeVar("T")
@@ -69,15 +70,16 @@ def bounded(task: Callable[[], T], seconds: float) -> T:
     """Do something that reads no data and keeps nothing, unless it computes for longer than some seconds.
 
     Guarantee: whatever it computes, it is refused at most a moment after that, at the next step of the interpreter.
-    Assumes: the task may be stopped at any instant, as by Ctrl-C, and loads no module: Python would keep the lock of an
-        import that is stopped as it begins.  Where Python cannot tell a thread's time (it can on Linux), nothing is
-        bounded.
+    Assumes: the task may be stopped at any instant, as by Ctrl-C; it starts no thread, which might be stopped in its
+        place, and loads no module: Python would keep the lock of an import that is stopped as it begins.  Where Python
+        cannot tell a thread's time (it can on Linux), nothing is bounded.
 
     >>> bounded(lambda: 1 + 1, 5)
     2
     """
     if not hasattr(time, "pthread_getcpuclockid"):
         return task()
+    ready_to_stop()
     watch = _ThreadWatch(seconds)
     try:
         try:
