@@ -132,3 +132,92 @@ def test_no_refusal_depends_on_a_type_that_was_taken_from_the_rows() -> None:
         sources = (("t", frame, "x"), ("b", beside, "y"))
         tables = {n: Table(d, columns={"id": "integer", v: X}, **own) for n, d, v in sources}
         assert told(Curator(tables, ApproxDP(10**6, 1e-3)), "SELECT COUNT(*) AS n FROM t JOIN b ON t.id = b.id")[0] == 3
+
+
+@pytest.fixture
+def visits() -> Curator:
+    """Person p has 2p visits of cost 5, in two months; a person's visits count up to 8, and a person once."""
+    rows = [(p, 5, 1 + i % 2) for p in range(1, 21) for i in range(2 * p)]
+    pid, cost, month = (pa.array(list(column)) for column in zip(*rows, strict=True))
+    columns: dict[str, Any] = {"pid": "integer", "cost": X, "m": {"type": "integer", "bounds": [1, 2]}}
+    visited = Table(
+        Frame(pa.table({"pid": pid, "cost": cost, "m": month})), unit="pid", contribution=(2, 4), columns=columns
+    )
+    people = Frame(pa.table({"person": list(range(1, 21))}))
+    return Curator(
+        {"visits": visited, "people": Table(people, unit="person", contribution=(1, 1), columns={"person": "integer"})},
+        budget=ApproxDP(10**6, 1e-3),
+    )
+
+
+MONTHS = "(SELECT pid, m, COUNT(*) AS n FROM visits GROUP BY pid, m) a"
+
+
+@pytest.mark.parametrize(
+    ("sql", "note"),
+    [
+        (f"SELECT SUM(most) AS s FROM (SELECT pid, MAX(n) AS most FROM {MONTHS} GROUP BY pid) t", "clipped-per-unit"),
+        (
+            f"SELECT COUNT(*) AS s FROM (SELECT pid, SUM(n) AS k FROM {MONTHS} GROUP BY pid) t WHERE k > 6",
+            "clipped-per-unit",
+        ),
+        (
+            "SELECT COUNT(*) AS s FROM people JOIN (SELECT pid, COUNT(*) AS n FROM visits GROUP BY pid "
+            "HAVING COUNT(*) * 2 > 20) t ON people.person = t.pid",
+            "clipped-beside",
+        ),
+        (
+            "SELECT SUM(k) AS s FROM (SELECT pid, COUNT(*) AS k FROM visits GROUP BY pid UNION ALL "
+            "SELECT person, 1 FROM people) u",
+            "clipped-beside",
+        ),
+        (
+            "SELECT COUNT(*) AS s FROM people WHERE person IN "
+            "(SELECT pid FROM visits GROUP BY pid HAVING COUNT(*) * 2 > 6)",
+            "clipped-beside",
+        ),
+        ("SELECT COUNT(*) AS s FROM (SELECT pid, COUNT(*) AS n FROM visits GROUP BY pid) t WHERE n > 20", ""),
+        ("SELECT COUNT(*) AS s FROM people WHERE person IN (SELECT pid FROM visits WHERE cost > 3)", ""),
+    ],
+)
+def test_what_is_clipped_of_a_person_is_said_wherever_it_is_counted(visits: Curator, sql: str, note: str) -> None:
+    _, notes = told(visits, sql)
+    assert {code for code in notes if code.startswith("clipped")} == ({note} if note else set())
+
+
+@pytest.mark.parametrize(
+    ("having", "n"), [("COUNT(*) * 2 > 6", 19), ("SUM(cost) / COUNT(*) < 6", 4), ("COUNT(*) > 6", 17)]
+)
+def test_lists_of_people_are_clipped_as_their_own_table_says(visits: Curator, having: str, n: int) -> None:
+    """They were by that of the table which is asked about people, of whom each has one row there."""
+    listed = f"SELECT pid FROM visits GROUP BY pid HAVING {having}"
+    assert told(visits, f"SELECT COUNT(*) AS n FROM people WHERE person IN ({listed})")[0] == n
+    assert told(visits, f"SELECT COUNT(*) AS n FROM ({listed}) t")[0] == n
+
+
+@pytest.mark.parametrize(
+    ("sql", "said"),
+    [
+        ("SELECT COUNT(*) AS n FROM s WHERE id IN (SELECT {one})", True),
+        ("SELECT SUM(n) AS n FROM (SELECT id, COUNT(*) AS n FROM (SELECT {one}) i GROUP BY id) u", True),
+        ("SELECT COUNT(*) AS n FROM s WHERE id IN (SELECT v.id FROM v JOIN p ON v.x = p.m WHERE k = 'b')", False),
+    ],
+)
+def test_a_public_table_that_is_joined_once_inside_is_said_so(sql: str, said: bool) -> None:
+    one = "t.id FROM (SELECT id, MAX(x) AS m FROM v GROUP BY id) t JOIN p ON t.m = p.m WHERE k = 'b'"
+    own: dict[str, Any] = {"unit": "id", "contribution": (1, 5)}
+    curator = Curator(
+        {
+            "v": Table(
+                Frame(pa.table({"id": [1, 1, 2, 3], "x": [1, 0, 1, 2]})), columns={"id": "integer", "x": X}, **own
+            ),
+            "s": Table(Frame(pa.table({"id": [1, 2, 3]})), columns={"id": "integer"}, **own),
+            "p": Table(
+                Frame(pa.table({"m": [1, 1, 2], "k": ["a", "b", "c"]})),
+                public=True,
+                columns={"m": "integer", "k": "text"},
+            ),
+        },
+        budget=ApproxDP(10**6, 1e-3),
+    )
+    assert ("public-join-once" in told(curator, sql.format(one=one))[1]) == said

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from curador.privacy import ZCDP, ApproxDP, Guarantee, PureDP
 from curador.query.aggregates.measure import Measure, MeasureKind
+from curador.query.answer import derived
 from curador.query.answer.noise import noise
 from curador.query.answer.noisy import NoisyCounts
 from curador.query.answer.postprocess import Answered, answered
@@ -236,3 +241,55 @@ def test_intervals_cover_in_groups_that_their_count_selects(what: str, budget: G
         shown += len(sizes)
     assert shown > 500
     assert missed / shown <= 0.05 + 5 * math.sqrt(0.0475 / shown)
+
+
+WHOLE = st.integers(-(10**6), 10**6)
+
+
+@given(st.tuples(WHOLE, WHOLE), st.tuples(WHOLE, WHOLE), st.sampled_from(["+", "-", "*", "/", "//"]), st.booleans())
+def test_an_end_that_is_the_truth_is_kept(a: tuple[int, int], b: tuple[int, int], op: str, parts: bool) -> None:
+    """Noise is whole, so that the truth is often an end: 49 * (1 / 49) is less than 1, and missed it."""
+    unit = Fraction(1, 10) if parts else Fraction(1)
+    spans = [span_of(*(float(x * unit) for x in sorted(ends))) for ends in (a, b)]
+    found = derived._RULES[op](*spans)
+    rules: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
+        "+": operator.add,
+        "-": operator.sub,
+        "*": operator.mul,
+        "/": operator.truediv,
+        "//": lambda x, y: Fraction(int(x / y)),
+    }
+    for x in spans[0].low[0], spans[0].high[0]:
+        for y in spans[1].low[0], spans[1].high[0]:
+            if y or op not in ("/", "//"):
+                true = rules[op](Fraction(x), Fraction(y))
+                assert found.low[0] <= true <= found.high[0]
+                assert parts or op == "/" or found.low[0] == np.trunc(found.low[0])
+
+
+def span_of(low: float, high: float) -> derived.Span:
+    return derived.Span(np.array([low]), np.array([high]), np.array([False]))
+
+
+@pytest.mark.parametrize("what", ["COUNT(*) / 49", "100 * COUNT(*) / 49", "FLOOR(COUNT(*) / 49)", "COUNT(*) // 49"])
+def test_quotients_of_counts_that_select_their_groups_cover(what: str) -> None:
+    asked = parse(f"SELECT town, {what} AS y FROM t GROUP BY town", TABLES)
+    made = plan(check(asked, TABLES), ApproxDP(2, 1e-6))
+    keys = [(f"{i:03}",) for i in range(800)]
+    missed, shown = 0, 0
+    for _ in range(4):
+        found = answered(made, noise(made, Answers(keys, {m: [49] * 800 for m in made.measures})))
+        true = 100 if "100" in what else 1
+        missed += sum(not low <= true <= high for low, high in found.intervals["y"])
+        shown += len(found.columns["y"])
+    assert shown > 3000
+    assert missed / shown <= 0.05 + 5 * math.sqrt(0.0475 / shown)
+
+
+@pytest.mark.parametrize("what", ["0 / SUM(w)", "(SUM(w) - SUM(w)) / COUNT(*)"])
+def test_nothing_in_any_number_of_parts_is_nothing(what: str) -> None:
+    """A numerator that is zero for sure left no ends, as if the denominator might be zero."""
+    made = planned(f"{what} AS y", "laplace")
+    numbers = {m: [10_000] * CELLS for m in made.measures}
+    found = answered(made, noise(made, Answers([(b, k) for b in range(BLOCKS) for k in range(EACH)], numbers)))
+    assert set(found.intervals["y"]) == {(0.0, 0.0)}

@@ -235,7 +235,8 @@ def ratio_ends(
             yes = kept(middle)
             inside, outside = np.where(yes, middle, inside), np.where(yes, outside, middle)
         with np.errstate(over="ignore", invalid="ignore"):
-            edges.append(np.where(known & ~kept(outside), outside * below_by / above_by, side * np.inf))
+            edge = np.where(known & ~kept(outside), outside * below_by / above_by, side * np.inf)
+        edges.append(np.where(known & (far == 0), 0.0, edge))  # the numerator is nothing for sure
     return edges[0], edges[1]
 
 

@@ -250,7 +250,11 @@ class _Arithmetic:
         return Span(low, high, _never(low))
 
     def _literal(self, e: ex.Literal) -> Span:
-        return self._exact([None if e.value is None else float(e.number)] * self.at.rows)
+        if e.value is None:
+            return self._exact([None] * self.at.rows)
+        found = self._exact([float(e.number)] * self.at.rows)
+        right = float(e.number) == e.number
+        return found if right else Span(*_outwards(found.low, found.high, found.null), found.null)
 
     def _exact(self, cells: Sequence[float | None]) -> Span:
         null = np.array([x is None for x in cells], bool)
@@ -359,6 +363,8 @@ class _Arithmetic:
             else:
                 low[places], high[places] = add(inside.low[places]), add(inside.high[places])
             null[places] = inside.null[places].all()
+        if e.function in ("sum", "avg"):
+            low, high = _outwards(low, high, _are_whole(inside))
         return Span(low, high, null)
 
 
@@ -378,25 +384,45 @@ def _fields(span: Span) -> tuple[Array, Array, NDArray[np.bool_]]:
     return span.low, span.high, span.null
 
 
+EXACT = 2.0**53
+"""Whole numbers up to here are doubles, and what is computed of them is whole only if it is right."""
+
+
+def _outwards(low: Array, high: Array, whole: NDArray[np.bool_]) -> tuple[Array, Array]:
+    """Ends that were rounded to the nearest, moved by one step; whole numbers that are computed of such are right.
+
+    Noise is whole, so that the truth often lies at an end exactly: an end that is a step too near misses it then.
+    """
+    right = [np.isinf(x) | (whole & (np.trunc(x) == x) & (np.abs(x) < EXACT)) for x in (low, high)]
+    return np.where(right[0], low, np.nextafter(low, -np.inf)), np.where(right[1], high, np.nextafter(high, np.inf))
+
+
+def _are_whole(*spans: Span) -> NDArray[np.bool_]:
+    ends = np.stack([x for one in spans for x in (one.low, one.high)])
+    return np.asarray(np.all((np.trunc(ends) == ends) & (np.abs(ends) < EXACT), axis=0))
+
+
 def _plus(a: Span, b: Span) -> Span:
-    return Span(a.low + b.low, a.high + b.high, _never(a.low))
+    return Span(*_outwards(a.low + b.low, a.high + b.high, _are_whole(a, b)), _never(a.low))
 
 
 def _minus(a: Span, b: Span) -> Span:
-    return Span(a.low - b.high, a.high - b.low, _never(a.low))
+    return Span(*_outwards(a.low - b.high, a.high - b.low, _are_whole(a, b)), _never(a.low))
 
 
 def _product(a: Span, b: Span) -> Span:
     ends = np.stack([a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high])
     ends = np.where(np.isnan(ends), 0.0, ends)  # nothing times a number without end: true values are finite
-    return Span(ends.min(axis=0), ends.max(axis=0), _never(a.low))
+    return Span(*_outwards(ends.min(axis=0), ends.max(axis=0), _are_whole(a, b)), _never(a.low))
 
 
 def _quotient(a: Span, b: Span) -> Span:
     zero = (b.low <= 0) & (b.high >= 0)
     with np.errstate(all="ignore"):
-        found = _product(a, Span(1 / b.high, 1 / b.low, b.null))
-    return Span(np.where(zero, -np.inf, found.low), np.where(zero, np.inf, found.high), zero)
+        ends = np.stack([a.low / b.low, a.low / b.high, a.high / b.low, a.high / b.high])
+    ends = np.where(np.isnan(ends), 0.0, ends)
+    low, high = _outwards(ends.min(axis=0), ends.max(axis=0), _are_whole(a, b))
+    return Span(np.where(zero, -np.inf, low), np.where(zero, np.inf, high), zero)
 
 
 def _whole(a: Span, b: Span) -> Span:

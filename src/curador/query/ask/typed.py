@@ -93,8 +93,18 @@ class TypedRows:
     @property
     def joined_inside(self) -> list[dict[str, int]]:
         """The same of every query inside that joins private tables, in a fixed order."""
-        inside = [*self.below, *self.among.values()]
-        return [x for rows in inside for x in (rows.rows_joined_per_unit, *rows.joined_inside) if x]
+        return [x for rows in self.inside for x in (rows.rows_joined_per_unit, *rows.joined_inside) if x]
+
+    @property
+    def one_match(self) -> bool:
+        """Whether here or in a query inside one row of a public table stands for all that match."""
+        here = self.single and any(join.kind == "public" for join in self.rows.joins)
+        return here or any(rows.one_match for rows in self.inside)
+
+    @property
+    def inside(self) -> tuple[TypedRows, ...]:
+        """The rows of the queries that are asked inside."""
+        return (*self.below, *self.among.values())
 
 
 def typed_rows(rows: RowSet, wanted: Iterable[Expr], tables: Mapping[str, Table]) -> TypedRows:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -35,7 +35,7 @@ class Clip:
             inner = None if e.operand is None else self.bounded(e.operand)
             return replace(e, operand=inner, most=self.most if e.column in (*COUNTS, "sum") else None)
         if isinstance(e, BesideUnit):
-            own = self._of(e)
+            own = self._of(e.own)
             return replace(e, operand=own.bounded(e.made_of), rows=own.rows(e.own))
         if isinstance(e, Name):
             return self._as_it_is(e)
@@ -50,8 +50,9 @@ class Clip:
 
         return type(e).build(**{f.name: within(getattr(e, f.name)) for f in fields(e) if f.init})  # type: ignore[arg-type]
 
-    def _of(self, e: BesideUnit) -> Clip:
-        return replace(self, most=self.beside.get(e.own.table, self.most))
+    def _of(self, rows: RowSet) -> Clip:
+        """The clip of what is counted of a unit's rows in another table."""
+        return replace(self, most=self.beside.get(rows.table, self.most))
 
     def _as_it_is(self, e: Name) -> Name:
         """A column as it is, made of expressions that are clipped."""
@@ -62,16 +63,16 @@ class Clip:
         if isinstance(e, OfParts):
             return replace(e, operands=tuple(map(self.bounded, e.operands)))
         if isinstance(e, BesideUnit):
-            own, inner = self._of(e), e.made_of
+            own, inner = self._of(e.own), e.made_of
             made = own._as_it_is(inner) if isinstance(inner, Name) else own.bounded(inner)
             return replace(e, operand=made, rows=own.rows(e.own))
-        return replace(e, rows=self.rows(e.own)) if isinstance(e, InUnits) else e
+        return replace(e, rows=self._of(e.own).rows(e.own)) if isinstance(e, InUnits) else e
 
     def rows(self, rows: RowSet) -> RowSet:
         """The rows with what their filters compute clipped."""
         source = rows.source
         if source is not None:
-            source = replace(source, **_parts(source, tuple(map(self.rows, source.parts))))
+            source = replace(source, **_parts(source, tuple(self._of(part).rows(part) for part in source.parts)))
         where = None if rows.where is None else self.bounded(rows.where)
         return replace(rows, source=source, where=where)
 
@@ -80,13 +81,33 @@ def _parts(source: PerUnit | UnionAll, parts: tuple[RowSet, ...]) -> dict[str, A
     return {"rows": parts[0]} if isinstance(source, PerUnit) else {"parts": parts}
 
 
-def most_rows(expressions: Iterable[Expr]) -> int | None:
-    """The number of rows of one unit that counts and sums in these expressions are clipped to.
+def clipped_to(expressions: Iterable[Expr], rows: RowSet) -> int | None:
+    """The fewest rows of one unit that counts and sums are clipped to, in these expressions or in queries inside.
 
-    >>> most_rows([Clip(9).bounded(OfUnit("rows"))]), most_rows([Name("age")])
+    >>> visits = RowSet("visits", PerUnit(RowSet("visits")))
+    >>> clipped_to([Clip(9).bounded(OfUnit("rows"))], visits), clipped_to([Name("age")], visits)
     (9, None)
     """
-    found = [n for e in expressions for n in names(e)]
-    inside = [most_rows([n.made_of]) for n in found if isinstance(n, BesideUnit)]
-    own = [n.most for n in found if isinstance(n, OfUnit)]
-    return max((n for n in (*own, *inside) if n is not None), default=None)
+    return min((*(n for e in expressions for n in _clips(e)), *_clips_of_rows(rows)), default=None)
+
+
+def _clips(e: Expr) -> Iterator[int]:
+    for n in names(e):
+        if isinstance(n, OfUnit):
+            yield from () if n.most is None else (n.most,)
+            yield from () if n.operand is None else _clips(n.operand)
+        elif isinstance(n, OfParts):
+            for part in n.operands:
+                yield from _clips(part)
+        elif isinstance(n, BesideUnit):
+            yield from _clips(n.made_of)
+            yield from _clips_of_rows(n.own)
+        elif isinstance(n, InUnits):
+            yield from _clips_of_rows(n.own)
+
+
+def _clips_of_rows(rows: RowSet) -> Iterator[int]:
+    for e in rows.expressions:
+        yield from _clips(e)
+    for part in () if rows.source is None else rows.source.parts:
+        yield from _clips_of_rows(part)

@@ -15,7 +15,7 @@ from curador.mechanisms.laplace import IntegerLaplace
 from curador.query.aggregates.counts import count_distinct
 from curador.query.aggregates.measure import MeasureKind, Search
 from curador.query.language.answers import RANKINGS, windows
-from curador.query.language.clip import most_rows
+from curador.query.language.clip import clipped_to
 from curador.query.language.rows import PerUnit
 from curador.query.language.trees import names
 from curador.query.plan.expected import Expected
@@ -163,7 +163,7 @@ def notes_of(plan: Plan) -> list[dict[str, Any]]:
         found.append({"code": "rows-left-out", **limits, "groups": kept.groups if in_groups else None})
     if isinstance(question.source, PerUnit):
         found.append({"code": "per-unit", "unit": checked.table.unit.id})
-    if most := most_rows(question.expressions):
+    if most := clipped_to(question.expressions, question.rows):
         code = "clipped-per-unit" if isinstance(question.source, PerUnit) else "clipped-beside"
         found.append({"code": code, "rows": most, "unit": checked.table.unit.id})
     if joined := checked.rows.rows_joined_per_unit:
@@ -172,7 +172,7 @@ def notes_of(plan: Plan) -> list[dict[str, Any]]:
     inside = dict(pair for joined in checked.rows.joined_inside for pair in joined.items())
     if inside:
         found.append({"code": "joined-inside", "rows": inside})
-    if checked.rows.single and any(join.kind == "public" for join in question.joins):
+    if checked.rows.one_match:
         found.append({"code": "public-join-once"})
     if plan.prepared is not None and question.where is not None:
         found.append({"code": "prepared-before-filter"})
