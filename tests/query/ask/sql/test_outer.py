@@ -101,3 +101,28 @@ def test_what_would_aggregate_answers_is_refused(text: str, what: str, fix: str)
         asked(text)
     assert what in caught.value.what
     assert fix in caught.value.fix
+
+
+def test_in_an_expression_that_sorts_a_name_is_the_inner_querys() -> None:
+    """Alone it is what this query calls by it, as on every engine; another row was the first of a LIMIT."""
+    swapped = f"SELECT town, n AS s, s AS n FROM ({INNER}) ORDER BY "
+    alone, computed = asked(swapped + "s DESC LIMIT 1"), asked(swapped + "s + 0 DESC LIMIT 1")
+    counted = {o.name: o.aggregate.function for o in alone.aggregates}
+    assert counted[str(shown_by(alone, alone.order_by[0].name))] == "count"
+    assert counted[str(shown_by(computed, computed.order_by[0].name))] == "sum"
+
+
+def shown_by(question: Question, name: str) -> object:
+    """The aggregate that a column of the answer is made of."""
+    for derived in question.derived:
+        if derived.name == name:
+            (inside,) = names(derived.expr)
+            return shown_by(question, inside.column)
+    return name
+
+
+def test_names_that_fold_into_one_are_refused_as_such() -> None:
+    with pytest.raises(QuestionRefused, match="engines fold case"):
+        asked('SELECT town, COUNT(*) AS "Town" FROM visits GROUP BY town')
+    found = asked("SELECT QUANTILE(cost, [0.1234567, 0.1234568]) AS q FROM visits")  # refused later, for being so fine
+    assert found.outputs == ("q_p12.34567", "q_p12.34568")

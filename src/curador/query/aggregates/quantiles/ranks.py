@@ -94,7 +94,9 @@ class QuantilesFunction(Function):
 
     def outputs(self, aggregate: Aggregate, name: str) -> tuple[str, ...]:
         if len(aggregate.parameters) > 1:
-            return tuple(f"{name}_p{float(100 * p):g}" for p in aggregate.parameters)
+            percents = [float(100 * p) for p in aggregate.parameters]
+            short = [f"{name}_p{x:g}" for x in percents]
+            return tuple(short if len(set(short)) == len(short) else (f"{name}_p{x!r}" for x in percents))
         return (name,)
 
     def refuse(self, name: str, aggregate: Aggregate, t: Type) -> None:

@@ -247,9 +247,6 @@ class _Outer:
             only(where, self.text, "this")
             condition = self.answers.read(where.this)
             found["having"] = condition if self.inner.having is None else ex.all_of(self.inner.having, condition)
-        # WHERE reads the inner query's names; in ORDER BY a name is first what this query calls by it.
-        given = {name.casefold() for name in self.answers.columns}
-        self.answers.called = {old: new for old, new in self.answers.called.items() if old.casefold() not in given}
         if ordered is not None:
             only(ordered, self.text, "expressions")
             found["order_by"] = tuple(self._order(node, shown) for node in ordered.expressions)
@@ -276,7 +273,13 @@ class _Outer:
                     n=str(len(shown)),
                 )
             return Order(shown[int(place) - 1], down)
-        return Order(self.answers.name_of(self.answers.read(by), "order"), down)
+        if isinstance(by, exp.Column):  # alone, a name is first what this query calls by it; else the inner query's
+            given = {name.casefold() for name in self.answers.columns}
+            inner = {old: new for old, new in self.answers.called.items() if old.casefold() not in given}
+            what = replace(self.answers, called=inner).read(by)
+        else:
+            what = self.answers.read(by)
+        return Order(self.answers.name_of(what, "order"), down)
 
 
 def _renames(inner: Question, tree: exp.Expr, text: str) -> dict[str, str]:

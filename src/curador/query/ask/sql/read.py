@@ -296,7 +296,9 @@ class _Select:
             return self._row_value(self._item(node, items), node)
         plain = isinstance(node, exp.Column) and not plain_column(node, self.text).args.get("table")
         named = [i for i in items if plain and i.alias is not None and matching([i.alias], node.this)]
-        if not named:
+        # No group can be meant by what is counted.
+        counted = bool(named) and (named[0].meaning is None or isinstance(named[0].meaning, Aggregate))
+        if not named or (counted and isinstance(node, exp.Column) and self.relation.has(node)):
             return rows.read(node)
         what = self._row_value(named[0], node)
         if isinstance(node, exp.Column) and self.relation.has(node) and rows.read(node) != what:
