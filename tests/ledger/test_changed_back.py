@@ -208,28 +208,30 @@ def test_a_grant_that_looks_at_an_older_snapshot_is_not_taken_for_a_forgery(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What was decided is known of a later grant by then; the look is repeated where it writes."""
-    ledger = open_ledger(file)
+    ledger, other = open_ledger(file), open_ledger(file)
     read = ledger._store.read
-    later: list[Thread] = []
+    beside: list[Thread] = []
 
     def late(query: Callable[[Rows], Any], long: bool = False) -> Any:
         def seen(rows: Rows) -> Any:
             rows.get(SCOPE, "people")
-            if not later:
-                later.append(Thread(target=ledger.grant, args=("people", PureDP(1))))
-                monkeypatch.setattr(ledger._store, "read", read)
-                later[0].start()
-                later[0].join(60)
+            if not beside:
+                other.grant("people", PureDP(1))
+                beside.append(Thread(target=ledger.end_access, args=(TOKEN,)))  # it learns of the grant
+                beside[0].start()
+                beside[0].join(60)
+                assert not beside[0].is_alive()
             return query(rows)
 
         return read(seen, long)
 
     monkeypatch.setattr(ledger._store, "read", late)
     ledger.at_once(lambda book: book.grant("people", PureDP(1)))
-    assert not later[0].is_alive()
+    assert beside
     assert ledger.balance("people").budget == PureDP(3)
     ledger.verify()
-    ledger.close()
+    for book in (ledger, other):
+        book.close()
 
 
 def test_what_lies_above_a_budget_is_not_read_from_a_row_that_was_changed(file: Path) -> None:
