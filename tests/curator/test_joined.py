@@ -185,6 +185,13 @@ def test_what_is_clipped_of_a_person_is_said_wherever_it_is_counted(visits: Cura
     assert {code for code in notes if code.startswith("clipped")} == ({note} if note else set())
 
 
+def test_what_is_said_to_be_clipped_is_what_is_counted(visits: Curator) -> None:
+    inner = "SELECT person FROM people GROUP BY person HAVING COUNT(*) + 1 > 1"
+    sql = f"SELECT SUM(n) AS s FROM (SELECT pid, COUNT(*) AS n FROM visits WHERE pid IN ({inner}) GROUP BY pid) t"
+    found = visits.sql(sql, epsilon=10**4, because="a test", override=True)
+    assert [note["rows"] for note in found.remarks if note["code"] == "clipped-per-unit"] == [8]
+
+
 @pytest.mark.parametrize(
     ("having", "n"), [("COUNT(*) * 2 > 6", 19), ("SUM(cost) / COUNT(*) < 6", 4), ("COUNT(*) > 6", 17)]
 )

@@ -12,6 +12,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import duckdb
@@ -220,6 +221,33 @@ def test_postgres_goes_on_after_whoever_used_it_was_stopped_in_the_midst_of_a_co
     engine.close()
 
 
+def test_postgres_attaches_a_copy_while_another_plan_runs(postgres_url: str) -> None:
+    """A connection that is busy because another thread uses it is not one that was left so."""
+    import psycopg
+
+    from curador.engines.postgres import SCHEMA, Postgres
+
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute("CREATE TABLE attached AS SELECT i AS u, i AS x FROM generate_series(1::bigint, 9) AS i")
+        connection.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
+        connection.execute(f"CREATE TABLE {SCHEMA}.ready AS SELECT 1 AS x")
+    _, _, exact = heavy()
+    engine = Postgres({"t": EngineTable(postgres_url, "attached")})
+    held, before = engine._connection, engine.run(exact)._columns
+    engine._one_plan.acquire()  # as while a plan runs
+    made: Any = SimpleNamespace(relation="r", place="ready")
+    beside = threading.Thread(target=engine.attach, args=(made,))
+    beside.start()
+    beside.join(0.2)
+    assert beside.is_alive()
+    engine._one_plan.release()
+    beside.join(60)
+    assert engine._relation("r").endswith('"ready"')
+    assert engine.run(exact)._columns == before
+    assert engine._connection is held
+    engine.close()
+
+
 def test_progress_is_reported_and_a_deadline_kept() -> None:
     told: list[float] = []
     with watched(60, lambda: None, told.append, lambda: 0.5):
@@ -258,6 +286,30 @@ def test_a_clock_that_is_kept_runs_before_it_is_needed(monkeypatch: pytest.Monke
         assert clock._runs
         assert threading.active_count() == started
     clock.made_anew()
+
+
+def test_a_deadline_is_kept_as_soon_as_a_thread_can_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, start, failures = deadline._Clock(), threading.Thread.start, [1] * 3
+    monkeypatch.setattr(deadline, "_clock", clock)
+    monkeypatch.setattr(deadline, "TICK", 0.01)
+    deadline.keep_clock()
+
+    def sometimes(thread: threading.Thread) -> None:
+        if failures:
+            failures.pop()
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", sometimes)
+    stopped = threading.Event()
+    with pytest.raises(TimeoutError), watched(0.01, stopped.set, None, lambda: 0.0):
+        assert stopped.wait(60)
+    assert not failures
+    clock.made_anew()
+    failures.append(1)
+    with pytest.raises(RuntimeError), watched(0.01, stopped.set, None, lambda: 0.0):
+        pytest.fail("it begins without its deadline")
+    assert not clock._watches
 
 
 # ---- reading only ------------------------------------------------------------------------------------------------

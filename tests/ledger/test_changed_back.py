@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from curador.accounting.events import PureLoss
-from curador.errors import BudgetExceeded, LedgerBroken, LedgerFailed
+from curador.errors import BudgetExceeded, InvalidParameter, LedgerBroken, LedgerFailed
 from curador.ledger.access import Access
 from curador.ledger.anchor.decided import AS_STORED
 from curador.ledger.book import Book
@@ -139,6 +139,8 @@ def test_a_budget_whose_row_was_taken_away_is_not_opened_again(file: Path) -> No
         ledger.open("ana", PureDP(1))
     with pytest.raises(LedgerBroken, match="what was decided"):
         ledger.at_once(lambda book: book.open("ana", PureDP(1)) if "ana" not in book else None)  # as a curator does
+    with pytest.raises(LedgerBroken, match="what was decided"):
+        ledger.revoke("ana")
     ledger._decided = AS_STORED  # as it was once done
     ledger.open("ana", PureDP(1))
     with pytest.raises(LedgerBroken, match="could not be opened any more"):
@@ -182,6 +184,10 @@ def test_what_nobody_opened_or_gave_is_not_ended_and_what_was_given_is(file: Pat
         "DELETE FROM access",
     )
     assert ledger.end_access(TOKEN).ended  # it opened still, and could not be ended
+    changed("DELETE FROM access")
+    with pytest.raises(InvalidParameter, match="given before"):
+        ledger.give_access(Access(TOKEN, "curator"))
+    changed(f"INSERT INTO access VALUES ('{TOKEN}', 'curator', '', '', NULL, 0, '', '', '', 1)")
     found = ledger.access(TOKEN)
     assert found is not None
     assert found.ended

@@ -32,7 +32,7 @@ def _load_planning() -> None:
     for name in LISTING:
         with suppress(ImportError):
             import_module(name)
-    people = Table("nowhere.csv", columns={"age": {"type": "integer", "bounds": [0, 99]}})
+    people = Table("/nowhere.csv", columns={"age": {"type": "integer", "bounds": [0, 99]}})
     with closing(Curator({"people": people}, budget=ApproxDP(1, 1e-6))) as curator:
         for language in ("en", "es"):
             str(curator.explain(ASKED, epsilon="0.1", language=language))

@@ -50,16 +50,16 @@ def watched(
     """
     watch = _Watch(time.monotonic() + seconds, stop)
     reporter = None if progress is None else threading.Thread(target=watch.report, args=(progress, done), daemon=True)
-    if reporter is not None:
-        reporter.start()
-    _clock.add(watch)
     try:
+        if reporter is not None:
+            reporter.start()
+        _clock.add(watch)
         yield
     finally:
         watch.over.set()
         stopper = _clock.remove(watch)
         for thread in (reporter, stopper):
-            if thread is not None:
+            if thread is not None and thread.ident is not None:  # None of one that could not be started
                 thread.join()
         if stopper is not None:
             raise TimeoutError
@@ -129,10 +129,13 @@ class _Clock:
                 while self._watches or self._stays:
                     now = time.monotonic()
                     for watch in [w for w in self._watches if w.end <= now]:
-                        self._watches.remove(watch)
-                        watch.stopper = threading.Thread(target=watch.stop, daemon=True)
-                        watch.stopper.start()
-                    self._wakes = min((w.end for w in self._watches), default=math.inf if self._stays else now)
+                        stopper = threading.Thread(target=watch.stop, daemon=True)
+                        with suppress(RuntimeError):  # no thread can be started now: it is tried again
+                            stopper.start()
+                            self._watches.remove(watch)
+                            watch.stopper = stopper
+                    ends = (w.end if w.end > now else now + TICK for w in self._watches)
+                    self._wakes = min(ends, default=math.inf if self._stays else now)
                     self._changed.wait(min(max(0.0, self._wakes - now), threading.TIMEOUT_MAX))  # some have no end
             finally:  # as where no more threads can be started: the next work begins another
                 self._wakes, self._runs = math.inf, False

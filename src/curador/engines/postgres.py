@@ -260,10 +260,12 @@ class Postgres(SqlEngine):
 
     def identities(self, table: str) -> tuple[str, ...]:
         """The numbers that the server gave the tables whose rows are read: the same through any address or view."""
-        system, database = self._connection.execute(_SYSTEM).fetchone() or (None, None)
-        if system is None:  # the role may not see which server this is
-            return ()
-        found = self._connection.execute(_STORED_ROWS, [self._relations[table][0]]).fetchall()
+        with self._one_plan:
+            self._reconnect()
+            system, database = self._connection.execute(_SYSTEM).fetchone() or (None, None)
+            if system is None:  # the role may not see which server this is
+                return ()
+            found = self._connection.execute(_STORED_ROWS, [self._relations[table][0]]).fetchall()
         return tuple(f"postgresql:{system}:{database}:{oid}" for (oid,) in found)
 
     # ---- asking ------------------------------------------------------------------------------------------------
@@ -294,6 +296,10 @@ class Postgres(SqlEngine):
         return self._held
 
     def _reconnect(self) -> None:
+        """Have a connection that nobody uses.
+
+        Assumes: the lock of plans is held, as by whoever else uses the connection once others know this engine.
+        """
         held = self._held
         # Not after a fork, where the server closed it, or where whoever used it was stopped in the midst of a command.
         if held is None or held.closed or held.info.transaction_status != TransactionStatus.IDLE:
@@ -332,7 +338,7 @@ class Postgres(SqlEngine):
         finally:
             if connection.info.transaction_status == TransactionStatus.ACTIVE:
                 connection.close()  # stopped in the midst of a command, which nothing can follow
-            else:
+            elif not connection.closed:  # by the server, as what is raised now says
                 connection.execute("ROLLBACK")
 
     def close(self) -> None:
@@ -365,8 +371,10 @@ class Postgres(SqlEngine):
 
     def attach(self, prepared: Prepared) -> None:
         """Use a table that was prepared before."""
-        self._relations[prepared.relation] = self._found(SCHEMA, prepared.place)
-        self._types[prepared.relation] = {}
+        with self._one_plan:
+            self._reconnect()
+            self._relations[prepared.relation] = self._found(SCHEMA, prepared.place)
+            self._types[prepared.relation] = {}
 
 
 def _unopened() -> InvalidParameter:

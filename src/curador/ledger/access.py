@@ -105,7 +105,7 @@ class AccessList(ABC):
         )
 
         def append_access(rows: Rows) -> None:
-            if rows.get(ACCESS, access.token) is not None:
+            if self._decided.token(rows, access.token) is not None or rows.get(ACCESS, access.token) is not None:
                 raise InvalidParameter("This token was given before.", fix="Make a new one.", code="access-exists")
             self._decide(rows, entry)
 

@@ -148,7 +148,7 @@ class Book(Registry, AccessList):
 
     def revoke(self, scope: str, *, because: str = "") -> Balance:
         def append_revocation(rows: Rows) -> None:
-            if not (self._decided.scope(rows, self._row(rows, scope)[0]) or refuse_changed(SCOPE, scope))[4]:
+            if not (self._decided.kept(rows, scope) or self._row(rows, scope))[4]:
                 self._decide(rows, Revoked(scope, because))
 
         self._store.write(append_revocation)

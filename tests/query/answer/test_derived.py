@@ -293,3 +293,22 @@ def test_nothing_in_any_number_of_parts_is_nothing(what: str) -> None:
     numbers = {m: [10_000] * CELLS for m in made.measures}
     found = answered(made, noise(made, Answers([(b, k) for b in range(BLOCKS) for k in range(EACH)], numbers)))
     assert set(found.intervals["y"]) == {(0.0, 0.0)}
+
+
+@pytest.mark.parametrize(
+    ("what", "ends"),
+    [
+        ("SQRT(ABS(COUNT(*) - 100) * 0.5)", (0.0, 1.5)),
+        ("LEAST(SQRT(ABS(COUNT(*) - 100) * 0.5), 1000)", (0.0, 1.5)),
+        ("(ABS(COUNT(*) - 100) * 0.5) % 3", (0.0, 2.1)),
+        ("SQRT(AVG(w) * 0)", (0.0, 0.0)),
+    ],
+)
+def test_an_end_that_is_zero_stays_zero(what: str, ends: tuple[float, float]) -> None:
+    """A step below it a root has no value, and the rest of a division another sign."""
+    made = planned(f"{what} AS y", "laplace")
+    numbers = {m: [100 if m.kind is MeasureKind.ROWS else 0] * CELLS for m in made.measures}
+    found = answered(made, noise(made, Answers([(b, k) for b in range(BLOCKS) for k in range(EACH)], numbers)))
+    low, high = (np.array(side) for side in zip(*found.intervals["y"], strict=True))
+    assert low.min() >= ends[0]
+    assert np.median(high) <= ends[1]

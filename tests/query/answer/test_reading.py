@@ -99,6 +99,7 @@ def test_a_count_below_zero_says_how_to_read_it(curator: Curator) -> None:
         ("AVG(pay) AS m, AVG(age) AS a, SUM(age) AS s", 200, "m"),
         ("AVG(pay) AS m, SUM(pay) AS s", 1, ""),  # the noise is more than what rounding takes away
         ("AVG(fine) AS m, SUM(fine) AS s", 50, ""),
+        ("AVG(whole) AS m", 200, "m"),
         ("AVG(age * 0.5) AS h, AVG(age) AS a, MEDIAN(pay) AS q", 200, ""),  # nothing was rounded as it was read
     ],
 )
@@ -106,11 +107,14 @@ def test_an_interval_finer_than_the_step_that_was_read_says_so(asked: str, epsil
     """Reals are rounded down as they are read, so that their mean is too low by about half a step, noise or not."""
     pay = [i * 37 % 5000 + 0.49 for i in range(2000)]
     columns = {"pay": COLUMNS["pay"], "fine": {**COLUMNS["pay"], "step": 0.001}, "age": COLUMNS["age"]}
-    frame = pd.DataFrame({"pay": pay, "fine": pay, "age": [i % 90 for i in range(2000)]})
+    columns["whole"] = {**COLUMNS["pay"], "step": 1}
+    frame = pd.DataFrame({"pay": pay, "fine": pay, "whole": pay, "age": [i % 90 for i in range(2000)]})
     curator = Curator({"t": Table(frame, columns=columns)}, budget=PureDP(1000))
     found = curator.ask(f"SELECT {asked} FROM t", epsilon=epsilon, because="to see", override=True)
     notes = [one for one in found.remarks if one["code"] == "step-is-coarse"]
-    assert [(one["outputs"], one["step"]) for one in notes] == ([(named, "0.5")] if named else [])
+    assert [(one["outputs"], one["step"]) for one in notes] == (
+        [(named, "1" if "whole" in asked else "0.5")] if named else []
+    )
     assert ("a smaller step" in " ".join(str(found).split())) == bool(named)
     truths = {"m": sum(pay) / 2000} | ({"s": sum(pay)} if "SUM(age)" not in asked else {})
     covered = {

@@ -40,6 +40,14 @@ class Stated:
             refuse_changed(SCOPE, name)
         return row
 
+    def kept(self, rows: Rows, name: str) -> DbRow | None:
+        """The row of a scope, as it was decided; refused if it was taken out of the table, or put there."""
+        row = self.scope(rows, name)
+        if (row is None) != (rows.get(SCOPE, name) is None):
+            rows.require(AFTER)
+            refuse_changed(SCOPE, name)
+        return row
+
     def token(self, rows: Rows, token: str) -> DbRow | None:
         """The row of a token."""
         return self.tokens(rows).get(ACCESS, token)

@@ -389,11 +389,11 @@ EXACT = 2.0**53
 
 
 def _outwards(low: Array, high: Array, whole: NDArray[np.bool_]) -> tuple[Array, Array]:
-    """Ends that were rounded to the nearest, moved by one step; whole numbers that are computed of such are right.
+    """Ends that were rounded to the nearest, moved by one step; zero, and whole numbers computed of such, are right.
 
     Noise is whole, so that the truth often lies at an end exactly: an end that is a step too near misses it then.
     """
-    right = [np.isinf(x) | (whole & (np.trunc(x) == x) & (np.abs(x) < EXACT)) for x in (low, high)]
+    right = [np.isinf(x) | (x == 0) | (whole & (np.trunc(x) == x) & (np.abs(x) < EXACT)) for x in (low, high)]
     return np.where(right[0], low, np.nextafter(low, -np.inf)), np.where(right[1], high, np.nextafter(high, np.inf))
 
 

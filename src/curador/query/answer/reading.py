@@ -11,6 +11,7 @@ from curador.query.aggregates.base import Recipe, function_named
 from curador.query.answer.postprocess import Answered, Ends
 from curador.query.language import expressions as ex
 from curador.query.plan.plan import Plan
+from curador.query.tables.columns import Kind
 
 COUNTS = ("count", "count_distinct")
 ROUNDED = ("mean", "sum")
@@ -56,7 +57,7 @@ def _coarse_notes(plan: Plan, found: Answered) -> list[dict[str, Any]]:
     outputs: dict[int, list[str]] = {}
     for recipe in plan.recipes:
         values = recipe.measures[0]
-        if recipe.function in ROUNDED and isinstance(values.column, ex.Name) and values.grid:
+        if recipe.function in ROUNDED and _is_real(plan, values.column):
             named = [x for x in recipe.outputs if any(_is_fine(one, recipe) for one in found.intervals.get(x, ()))]
             outputs.setdefault(values.grid, []).extend(named)
     return [
@@ -64,6 +65,11 @@ def _coarse_notes(plan: Plan, found: Answered) -> list[dict[str, Any]]:
         for grid, names in outputs.items()
         if names
     ]
+
+
+def _is_real(plan: Plan, column: ex.Expr | None) -> bool:
+    """Whether it is a column of reals as it is stored."""
+    return type(column) is ex.Name and plan.checked.rows.scope[column].kind is Kind.REAL
 
 
 def _is_fine(ends: Ends, recipe: Recipe) -> bool:

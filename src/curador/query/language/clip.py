@@ -82,13 +82,14 @@ def _parts(source: PerUnit | UnionAll, parts: tuple[RowSet, ...]) -> dict[str, A
 
 
 def clipped_to(expressions: Iterable[Expr], rows: RowSet) -> int | None:
-    """The fewest rows of one unit that counts and sums are clipped to, in these expressions or in queries inside.
+    """The fewest rows of one unit that counts and sums are clipped to in these expressions, or else in queries inside.
 
     >>> visits = RowSet("visits", PerUnit(RowSet("visits")))
     >>> clipped_to([Clip(9).bounded(OfUnit("rows"))], visits), clipped_to([Name("age")], visits)
     (9, None)
     """
-    return min((*(n for e in expressions for n in _clips(e)), *_clips_of_rows(rows)), default=None)
+    own = [n for e in expressions for n in _clips(e)]
+    return min(own or _clips_of_rows(rows), default=None)
 
 
 def _clips(e: Expr) -> Iterator[int]:

@@ -163,7 +163,8 @@ def notes_of(plan: Plan) -> list[dict[str, Any]]:
         found.append({"code": "rows-left-out", **limits, "groups": kept.groups if in_groups else None})
     if isinstance(question.source, PerUnit):
         found.append({"code": "per-unit", "unit": checked.table.unit.id})
-    if most := clipped_to(question.expressions, question.rows):
+    counted = [o.aggregate.column for o in question.aggregates if o.aggregate.column is not None]
+    if most := clipped_to([*counted, *(g.expr for g in question.group_by)], question.rows):
         code = "clipped-per-unit" if isinstance(question.source, PerUnit) else "clipped-beside"
         found.append({"code": code, "rows": most, "unit": checked.table.unit.id})
     if joined := checked.rows.rows_joined_per_unit:
