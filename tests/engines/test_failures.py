@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -273,43 +273,59 @@ def test_one_clock_keeps_all_deadlines() -> None:
     assert not stopped.is_set(), "nothing is stopped after it has ended"
 
 
-def test_a_clock_that_is_kept_runs_before_it_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[deadline._Clock]:
+    """A clock of its own, whose thread ends with the test."""
+    made = deadline._Clock()
+    monkeypatch.setattr(deadline, "_clock", made)
+    yield made
+    with made._changed:
+        made._stays = False
+        made._changed.notify_all()
+
+
+def test_a_clock_that_is_kept_runs_before_it_is_needed(clock: deadline._Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever may be stopped must not start a thread, which could be stopped in its place."""
-    clock = deadline._Clock()
-    monkeypatch.setattr(deadline, "_clock", clock)
+    look, begun = clock._look, list[int]()
+
+    def counted() -> None:
+        begun.append(1)
+        look()
+
+    monkeypatch.setattr(clock, "_look", counted)
     deadline.keep_clock()
-    started = threading.active_count()
     for _ in range(3):
         stopped = threading.Event()
         with pytest.raises(TimeoutError), watched(0.01, stopped.set, None, lambda: 0.0):
             assert stopped.wait(60)
         assert clock._runs
-        assert threading.active_count() == started
-    clock.made_anew()
+    assert begun == [1]
 
 
-def test_a_deadline_is_kept_as_soon_as_a_thread_can_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock, start, failures = deadline._Clock(), threading.Thread.start, [1] * 3
-    monkeypatch.setattr(deadline, "_clock", clock)
+def test_a_deadline_is_kept_as_soon_as_a_thread_can_be_started(
+    clock: deadline._Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failures: list[int] = []
+
+    class Sometimes(threading.Thread):
+        def start(self) -> None:
+            if failures:
+                failures.pop()
+                raise RuntimeError("can't start new thread")
+            super().start()
+
+    monkeypatch.setattr(deadline, "threading", SimpleNamespace(**{**vars(threading), "Thread": Sometimes}))
     monkeypatch.setattr(deadline, "TICK", 0.01)
-    deadline.keep_clock()
-
-    def sometimes(thread: threading.Thread) -> None:
-        if failures:
-            failures.pop()
-            raise RuntimeError("can't start new thread")
-        start(thread)
-
-    monkeypatch.setattr(threading.Thread, "start", sometimes)
     stopped = threading.Event()
-    with pytest.raises(TimeoutError), watched(0.01, stopped.set, None, lambda: 0.0):
-        assert stopped.wait(60)
-    assert not failures
-    clock.made_anew()
     failures.append(1)
     with pytest.raises(RuntimeError), watched(0.01, stopped.set, None, lambda: 0.0):
         pytest.fail("it begins without its deadline")
     assert not clock._watches
+    deadline.keep_clock()
+    failures.extend([1] * 3)
+    with pytest.raises(TimeoutError), watched(0.01, stopped.set, None, lambda: 0.0):
+        assert stopped.wait(60)
+    assert not failures
 
 
 # ---- reading only ------------------------------------------------------------------------------------------------

@@ -125,20 +125,18 @@ class _Clock:
     def _look(self) -> None:
         """Have late work stopped, each by a thread of its own; and end when there is none to look at, unless kept."""
         with self._changed:
-            try:
-                while self._watches or self._stays:
-                    now = time.monotonic()
-                    for watch in [w for w in self._watches if w.end <= now]:
-                        stopper = threading.Thread(target=watch.stop, daemon=True)
-                        with suppress(RuntimeError):  # no thread can be started now: it is tried again
-                            stopper.start()
-                            self._watches.remove(watch)
-                            watch.stopper = stopper
-                    ends = (w.end if w.end > now else now + TICK for w in self._watches)
-                    self._wakes = min(ends, default=math.inf if self._stays else now)
-                    self._changed.wait(min(max(0.0, self._wakes - now), threading.TIMEOUT_MAX))  # some have no end
-            finally:  # as where no more threads can be started: the next work begins another
-                self._wakes, self._runs = math.inf, False
+            while self._watches or self._stays:
+                now = time.monotonic()
+                for watch in [w for w in self._watches if w.end <= now]:
+                    stopper = threading.Thread(target=watch.stop, daemon=True)
+                    with suppress(RuntimeError):  # no thread can be started now: it is tried again
+                        stopper.start()
+                        self._watches.remove(watch)
+                        watch.stopper = stopper
+                ends = (w.end if w.end > now else now + TICK for w in self._watches)
+                self._wakes = min(ends, default=math.inf if self._stays else now)
+                self._changed.wait(min(max(0.0, self._wakes - now), threading.TIMEOUT_MAX))  # some have no end
+            self._wakes, self._runs = math.inf, False
 
 
 _clock = _Clock()

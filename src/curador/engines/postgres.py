@@ -301,7 +301,7 @@ class Postgres(SqlEngine):
         Assumes: the lock of plans is held, as by whoever else uses the connection once others know this engine.
         """
         held = self._held
-        # Not after a fork, where the server closed it, or where whoever used it was stopped in the midst of a command.
+        # None after a fork, closed by the server, or left by who was stopped in the midst of a command.
         if held is None or held.closed or held.info.transaction_status != TransactionStatus.IDLE:
             if held is not None:
                 held.close()

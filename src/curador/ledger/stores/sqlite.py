@@ -203,12 +203,10 @@ class SqliteStore(SqlStore):
     def _commit(self) -> None:
         self._connections["write"].execute("COMMIT")
         self._require_index()  # again: what went to a log without a name is neither marked nor acknowledged
-        self._commits += (
-            self._compare is not None
-        )  # at an opening, nothing is written into a file before it is compared
-        if self._commits >= CHECKPOINT_EVERY or (
-            not self._commits and self._compare is not None and self._log_is_long()
-        ):
+        if self._compare is None:
+            return  # at an opening nothing is written into a file before it is compared
+        self._commits += 1
+        if self._commits >= CHECKPOINT_EVERY or (not self._commits and self._log_is_long()):
             self._commits = 0
             with suppress(sqlite3.Error, CuradorError, OSError):  # it is committed; the log is written another time
                 self._checkpoint()

@@ -254,7 +254,7 @@ class _Arithmetic:
             return self._exact([None] * self.at.rows)
         found = self._exact([float(e.number)] * self.at.rows)
         right = float(e.number) == e.number
-        return found if right else Span(*_outwards(found.low, found.high, found.null), found.null)
+        return found if right else Span(*_outwards(found.low, found.high, _never(found.low)), found.null)
 
     def _exact(self, cells: Sequence[float | None]) -> Span:
         null = np.array([x is None for x in cells], bool)

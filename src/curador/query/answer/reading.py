@@ -69,7 +69,8 @@ def _coarse_notes(plan: Plan, found: Answered) -> list[dict[str, Any]]:
 
 def _is_real(plan: Plan, column: ex.Expr | None) -> bool:
     """Whether it is a column of reals as it is stored."""
-    return type(column) is ex.Name and plan.checked.rows.scope[column].kind is Kind.REAL
+    found = plan.checked.rows.scope.get(column) if type(column) is ex.Name else None
+    return found is not None and found.kind is Kind.REAL
 
 
 def _is_fine(ends: Ends, recipe: Recipe) -> bool:
