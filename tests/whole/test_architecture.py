@@ -21,7 +21,7 @@ import curador
 from curador.engines.registry import ENGINES
 
 SRC = Path(__file__).parents[2] / "src" / "curador"
-LONGEST = 450  # lines; a file that outgrows it holds two ideas
+LONGEST = 800  # lines; a file that outgrows it holds two ideas
 
 BASE = {"errors", "forks", "numbers", "privacy"}
 CORE = BASE | {"noise", "accounting", "mechanisms"}
@@ -243,7 +243,7 @@ def test_what_is_allowed_passes(path: str, source: str) -> None:
 
 # ---- folders are read in order -----------------------------------------------------------------------------------
 
-MOST_FILES = 12
+MOST_FILES = 20
 FOLDERS = sorted({(SRC / file).parent for file in FILES})
 
 
