@@ -12,6 +12,7 @@ from curador.cli.options import (
     STUDY,
     Accuracy,
     Analyst,
+    Anyway,
     At,
     Because,
     Confidence,
@@ -110,6 +111,7 @@ def ask(
     analyst: Analyst = None,
     key: Key = None,
     fresh: Fresh = False,
+    anyway: Anyway = False,
     language: Language = "",
     html: Html = None,
     rehearse: Rehearse = False,
@@ -126,6 +128,7 @@ def ask(
     paid = Paid(epsilon, delta, rho, accuracy, confidence, rows, groups_per_unit, rows_per_unit).asked()
     who = None if rehearse else analyst  # a rehearsal has no receiver: it knows only the analysts that the study states
     terms: dict[str, Any] = {"because": because, "override": override, "analyst": who, "key": key, "fresh": fresh}
+    terms["anyway"] = anyway
     _require_place(html)
     with open_study(study, rehearse=rehearse, log=log, at=at) as curator:
         release = curator.ask(sql, **paid, **terms, progress=progress, language=language)
@@ -258,6 +261,7 @@ def publish(
     analyst: Analyst = None,
     key: Key = None,
     fresh: Fresh = False,
+    anyway: Anyway = False,
     language: Language = "",
     html: Html = None,
     rehearse: Rehearse = False,
@@ -286,6 +290,7 @@ def publish(
         "analyst": who,
         "key": key,
         "fresh": fresh,
+        "anyway": anyway,
     }
     with open_study(board.study, rehearse=rehearse, log=log, at=at) as curator:
         batch = board.batch(curator, rows)

@@ -9,6 +9,9 @@ from curador.errors import CuradorError
 HINTS = {
     "reason-needed": 'Say --because "…".',
     "override-needed": "Say --override.",
+    "undeclared-value": "Say --anyway.",
+    "undeclared-near": "Say --anyway.",
+    "undeclared-range": "Say --anyway.",
     "budget-stated-otherwise": "`curador grant` raises a budget.",
     "delta-not-granted": '`curador grant population --delta 1e-6 --because "…"` grants one; name an analyst likewise.',
     "delta-needs-reason": 'Say --because "…".',

@@ -14,14 +14,14 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import count
 from time import monotonic, sleep, time
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from curador.accounting.events import Event
 from curador.curator.analysts import Scopes
 from curador.curator.budgets import root_of
 from curador.curator.holder import shortage
 from curador.curator.naming import normal, storable
-from curador.curator.policy import Policy, require_whole_units
+from curador.curator.policy import Policy, refuse_undeclared, require_whole_units
 from curador.curator.purchases.kept import kept, opened
 from curador.curator.purchases.known import KnownPurchases
 from curador.curator.purchases.turns import NO_TURNS, SingleFlight, Turns
@@ -63,6 +63,7 @@ class Purchase(Protocol):
     * ``event``: what is charged; ``ran``: what is really run, another only where an accountant charges less for it;
     * ``guarantee``: what it keeps; ``kinds``: the kinds of its mechanisms, and ``parts``: the purchases it is made of,
       for policies;
+    * ``undeclared``: values that it compares with and that no declaration allows, as notes;
     * ``identity``: a digest of its measurement in codes and numbers, never of words; None is never found again;
     * ``measured``: digests of the exact numbers behind it, each with a label for people, and ``contained``: those of
       further numbers that are sums of them;
@@ -92,6 +93,9 @@ class Purchase(Protocol):
 
     @property
     def parts(self) -> tuple[Purchase, ...]: ...
+
+    @property
+    def undeclared(self) -> Sequence[Mapping[str, Any]]: ...
 
     @property
     def identity(self) -> str | None: ...
@@ -144,7 +148,8 @@ class Request:
     * ``fresh``: buys a new answer.  Without it the same measurement of the same data is presented again, free but for
       an analyst who has not paid for it yet;
     * ``progress``: a callback for the part that is done, 0 to 1, or -1 where it is unknown; True shows a bar in a
-      terminal.  It is for the holder of the data: how it moves depends on the rows.
+      terminal.  It is for the holder of the data: how it moves depends on the rows;
+    * ``anyway``: buys a question that compares with values that no declaration allows.
     """
 
     because: str = ""
@@ -153,6 +158,7 @@ class Request:
     key: str | None = None
     fresh: bool = False
     progress: Progress | bool = False
+    anyway: bool = False
 
     def __post_init__(self) -> None:
         if self.fresh and self.key is not None:
@@ -162,8 +168,8 @@ class Request:
         for name in ("analyst", "key"):
             if not isinstance(getattr(self, name), str | None):
                 raise InvalidParameter(f"{name} must be a text.", fix=f'Write {name}="…".')
-        if not isinstance(self.override, bool) or not isinstance(self.fresh, bool):
-            raise InvalidParameter("override and fresh are True or False.", fix="Pass one of them.")
+        if not all(isinstance(one, bool) for one in (self.override, self.fresh, self.anyway)):
+            raise InvalidParameter("override, fresh and anyway are True or False.", fix="Pass one of them.")
         if not isinstance(self.because, str) or not storable(self.because) or len(self.because) > LONGEST_REASON:
             raise InvalidParameter(
                 f"A reason is a text of at most {LONGEST_REASON} Unicode characters.",
@@ -226,7 +232,7 @@ class Buyer:
         for left in reversed(range(TRIES)):
             check(held := self._scopes.held(purchase.tables))
             require_whole_units(purchase, lambda name: root_of(self._ledger.balance(held[name].scope)))
-            self._policy.review(purchase, request.because, request.override)
+            self.review(purchase, request)
             purchase.prepare(self._engines)
             self._scopes.require_one_root(held)
             try:
@@ -235,6 +241,17 @@ class Buyer:
                 if error.code != "planned-for-other-data" or not left:
                     raise
         raise AssertionError("the last try returns or raises")
+
+    def review(self, purchase: Purchase, request: Request) -> None:
+        """Refuse what the policy does not allow, and values that no declaration allows; free, and without data.
+
+        Such values are bought with ``anyway``; what the same receiver bought before is shown again without it.
+        """
+        self._policy.review(purchase, request.because, request.override)
+        if purchase.undeclared and not request.anyway:
+            who = None if request.analyst is None else self._scopes.receiver(request.analyst, purchase.tables)
+            if request.fresh or self.bought_before(purchase, who) is None:
+                refuse_undeclared(purchase)
 
     def _bought(self, purchase: Purchase, request: Request, held: Registered) -> Bought:
         named = _named(purchase, request, held)

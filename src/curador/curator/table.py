@@ -136,6 +136,7 @@ class CuratorTable(TableQuery):
         key: str | None = None,
         fresh: bool = False,
         progress: Progress | bool = False,
+        anyway: bool = False,
         language: str | None = None,
         **unknown: Never,
     ) -> Release:
@@ -157,6 +158,7 @@ class CuratorTable(TableQuery):
             key=key,
             fresh=fresh,
             progress=progress,
+            anyway=anyway,
             language=language,
             **unknown,
         )
@@ -175,6 +177,7 @@ class CuratorTable(TableQuery):
         analyst: str | None = None,
         key: str | None = None,
         fresh: bool = False,
+        anyway: bool = False,
         language: str | None = None,
     ) -> UnitLimits:
         """Pay for one question that says what share of the rows is kept if each unit counts with at most 1, 2, 5, …
@@ -186,7 +189,13 @@ class CuratorTable(TableQuery):
         place = f"BIN(LEAST(n, {most}), {', '.join(map(str, edges))})"
         counted = self.per_unit(n=of).group_by(bin=place).aggregate(units=count())
         price: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "rho": rho, "confidence": confidence}
-        terms: dict[str, Any] = {"because": because, "override": override, "analyst": analyst, "key": key}
+        terms: dict[str, Any] = {
+            "because": because,
+            "override": override,
+            "analyst": analyst,
+            "key": key,
+            "anyway": anyway,
+        }
         release = counted.ask(**price, **terms, fresh=fresh, language=language)
         noises = (step.mechanism for step in counted.plan(**price).steps if isinstance(step, Noised))
         (noise,) = (made for made in noises if made is not None)

@@ -161,6 +161,7 @@ class RemoteCurator(RemoteModels):
         key: str | None = None,
         fresh: bool = False,
         progress: object = False,
+        anyway: bool = False,
         language: str | None = None,
         **unknown: Never,
     ) -> Release:
@@ -168,7 +169,7 @@ class RemoteCurator(RemoteModels):
         refuse_unknown(unknown, Curator.ask)
         refuse_elsewhere(analyst, prepared)
         price = priced(epsilon, delta, rho, accuracy, noise, weights, confidence, rows, contribution)
-        terms = terms_of(because, override, key, fresh, language)
+        terms = terms_of(because, override, key, fresh, anyway, language)
         body = {**asked_there(question, self.tables), **price, **terms}
         return _release(self._connection.post("/v1/ask", body, again=not fresh))
 
@@ -203,6 +204,7 @@ class RemoteCurator(RemoteModels):
         key: str | None = None,
         fresh: bool = False,
         progress: object = False,
+        anyway: bool = False,
         language: str | None = None,
     ) -> Publication:
         """Buy a batch for one charge."""
@@ -210,7 +212,7 @@ class RemoteCurator(RemoteModels):
             raise InvalidParameter("This is the quality of a table.", fix="Use buy_quality().")
         request = _sent(batch)
         refuse_elsewhere(analyst)
-        body = {**request, **terms_of(because, override, key, fresh, language)}
+        body = {**request, **terms_of(because, override, key, fresh, anyway, language)}
         found = self._connection.post("/v1/batch", body, again=not fresh)
         made = Publication.from_dict(found)
         set_fields(made, repeated=bool(found["repeated"]))
@@ -237,7 +239,8 @@ class RemoteCurator(RemoteModels):
     def buy_quality(self, asked: Quality, request: Request, language: str | None = None) -> Release:
         """Buy the question, and show one row for each column."""
         refuse_elsewhere(request.analyst)
-        terms = terms_of(request.because, request.override, request.key, request.fresh, language or self.language)
+        asked_for = (request.because, request.override, request.key, request.fresh, request.anyway)
+        terms = terms_of(*asked_for, language or self.language)
         return _release(self._connection.post("/v1/quality", {**_sent(asked), **terms}, again=not request.fresh))
 
     def how_many(self, question: Asked | Batch, **how: Any) -> int | None:

@@ -19,6 +19,9 @@ WIDTH = 80
 SMALLEST = 12
 """Digits behind the point of the smallest epsilon that is written without an exponent."""
 
+UNDECLARED = ("undeclared-value", "undeclared-near", "undeclared-range", "undeclared-more")
+"""Notes on values that a question compares with and that no declaration allows."""
+
 Facts = Mapping[str, Any]
 
 
@@ -30,6 +33,9 @@ def explain(
     statements: Sequence[str] = (),
 ) -> str:
     """The plan as text for people, from its facts, with further notes and the statements an engine would run."""
+    noted = [*facts["notes"], *more]
+    if places := [i for i, note in enumerate(noted) if note["code"] in UNDECLARED]:
+        noted.insert(places[-1] + 1, {"code": "undeclared-asked"})
     error_heading = say("expected-error", language, confidence=percent(facts["confidence"]))
     parts = [
         *_heading(facts, language),
@@ -38,7 +44,7 @@ def explain(
         "",
         *_table(*step_table(facts, language)),
         "",
-        *(line for note in (*facts["notes"], *more) for line in bullet(note_text(note, language))),
+        *(line for note in noted for line in bullet(note_text(note, language))),
         *([] if engine is None else ["", say("runs", language, engine=engine), *statements]),
     ]
     return "\n".join(line.rstrip() for line in parts)

@@ -144,6 +144,11 @@ class Batch:
         """Its questions, each of which a policy reviews by itself."""
         return tuple(self.plans.values())
 
+    @property
+    def undeclared(self) -> Sequence[Mapping[str, Any]]:
+        """Values that its questions compare with and that no declaration allows, as notes that name the question."""
+        return [{**note, "question": name} for name, plan in self.plans.items() for note in plan.undeclared]
+
     @cached_property
     def _order(self) -> list[str]:
         """The names of the questions in an order that does not depend on the names."""
@@ -308,7 +313,9 @@ class Batch:
             paid = guarantee_text(plan.guarantee, language)
             question = {"code": "batch-question", "name": f"{name:<10}", "guarantee": paid, "errors": errors}
             lines.append(note_text(question, language))
-        return "\n".join([*lines, *(line for text in self.adjustments(language) for line in bullet(text))])
+        said = [f"{note['question']}: {note_text(note, language)}" for note in self.undeclared]
+        said += [note_text({"code": "undeclared-asked"}, language)] if said else []
+        return "\n".join([*lines, *(line for text in (*said, *self.adjustments(language)) for line in bullet(text))])
 
     def adjustments(self, language: str = "en") -> list[str]:
         """Which questions are made to agree, and which are not, in words."""

@@ -156,7 +156,7 @@ def can_cut(plan: Plan) -> bool:
 def notes_of(plan: Plan) -> list[dict[str, Any]]:
     """Notes for a reader of the answer, as codes: what intervals cover, what is free, what was left out."""
     question, checked = plan.question, plan.checked
-    found: list[dict[str, Any]] = [{"code": "covers"}]
+    found: list[dict[str, Any]] = [*map(dict, plan.undeclared), {"code": "covers"}]
     if can_cut(plan):
         kept, limits = plan.contribution, {"unit": checked.table.unit.id, "rows": plan.contribution.rows}
         in_groups = question.group_by and kept.total is None

@@ -62,6 +62,10 @@ class AgentAskBody(AgentQuestionBody):
         Name | None,
         Field(description="A name of your own for this purchase. Send the same one to try again: it is bought once."),
     ] = None
+    anyway: Annotated[
+        bool,
+        Field(description="Buys what was refused because it compares with values that no declaration allows."),
+    ] = False
 
 
 class LastBody(Body):
@@ -95,7 +99,7 @@ def _fits(desk: Desk, body: AgentQuestionBody) -> ToolAnswer:
 
 
 def _ask(desk: Desk, body: AgentAskBody) -> ToolAnswer:
-    found = desk.ask(body.sql, body.price(), body.because, body.key)
+    found = desk.ask(body.sql, body.price(), body.because, body.key, anyway=body.anyway)
     paid = "It was bought before: nothing was spent." if found.repeated else f"Charge {found.charge}."
     values = {**found.to_dict(), "repeated": found.repeated, "remaining": _left(desk)}
     return ToolAnswer(f"{found}\n\n{paid} {desk.balance()}", values)

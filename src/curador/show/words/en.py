@@ -104,6 +104,12 @@ TEXTS = {
     "draft-first-line": "the names that were given; of {file} only the first line was read.",
     "draft-nothing": "the names that were given; nothing in {file} was read.",
     "protects-nobody": "no one, it is public",
+    # -- values that no declaration allows
+    "undeclared-value": "{column} has no declared value {value!r}, so probably no row has it: an answer about it is noise alone.",
+    "undeclared-near": "{column} has no declared value {value!r}, so probably no row has it: an answer about it is noise alone. Did you mean {near!r}?",
+    "undeclared-range": "{column} is declared as {range}, so no row has {value}: an answer about it is noise alone.",
+    "undeclared-more": "So it is with {n} more values.",
+    "undeclared-asked": "A question about such values is refused unless it is asked anyway.",
     # -- an explanation
     "label-table": "table",
     "label-protects": "protects",

@@ -104,6 +104,12 @@ TEXTS = {
     "draft-first-line": "los nombres dados; de {file} solo se ha leído la primera línea.",
     "draft-nothing": "los nombres dados; no se ha leído nada de {file}.",
     "protects-nobody": "a nadie, es pública",
+    # -- values that no declaration allows
+    "undeclared-value": "{column} no tiene declarado el valor {value!r}, así que probablemente ninguna fila lo tenga: una respuesta sobre él es solo ruido.",
+    "undeclared-near": "{column} no tiene declarado el valor {value!r}, así que probablemente ninguna fila lo tenga: una respuesta sobre él es solo ruido. ¿Quiso decir {near!r}?",
+    "undeclared-range": "{column} está declarada como {range}, así que ninguna fila tiene {value}: una respuesta sobre ese valor es solo ruido.",
+    "undeclared-more": "Lo mismo pasa con {n} valores más.",
+    "undeclared-asked": "Una pregunta sobre tales valores se rechaza, salvo que se haga de todos modos.",
     # -- an explanation
     "label-table": "tabla",
     "label-protects": "protege",

@@ -37,7 +37,6 @@ from curador.server.console.questions.owned import owned
 from curador.server.console.questions.pricing import CONFIDENCES, affordable, left_of, place_of, priced
 from curador.server.console.questions.ranges import ranged
 from curador.server.console.questions.stage import drawable, drawn, rehearsed, rows_of
-from curador.server.console.questions.values import undeclared
 from curador.server.console.visit import Visit, Visiting
 from curador.server.gate.problems import status_of
 from curador.server.routes import asking
@@ -92,6 +91,7 @@ async def pay(visit: Visiting, caller: Buyer) -> Response:
     if form["do"] in ("read", "estimate"):
         return await _page(visit, caller, form, await _read(visit, caller, form["sql"]))
     terms = {"because": form["because"], "override": form["override"] == "yes", "key": form["key"]}
+    terms["anyway"] = form["do"] == "anyway"
     try:
         body = priced(form, AskBody, visit.language, **terms)
         found = sent(await asking.ask(body, visit.serving, caller))
@@ -271,14 +271,12 @@ async def _estimate(visit: Visit, caller: Caller, form: Filled) -> dict[str, Any
         found = await serving.plan(caller, lambda: _explained(visit, caller, body))
         fits = sent(await asking.how_many(body, serving, caller))["fits"]
         made = await serving.plan(caller, lambda: estimated(found, fits, visit.language))
-        odd, more = await serving.plan(caller, lambda: undeclared(found["question"], serving.curator.tables))
         theirs = await serving.plan(caller, lambda: owned(visit, caller, body, found))
     except CuradorError as error:
         nothing: dict[str, Any] = {
             "estimate": None,
             "code": None,
             "odds": "",
-            "odd": [],
             "payable": False,
             "many": 0,
             "owned": [],
@@ -289,13 +287,11 @@ async def _estimate(visit: Visit, caller: Caller, form: Filled) -> dict[str, Any
         **always,
         "estimate": made,
         "odds": Markup(made.odds),
-        "odd": odd,
-        "more_odd": more,
         "payable": made.free or fits != 0,
         "many": found["keys"] if (found["keys"] or 0) >= MANY_GROUPS else 0,
         "refused": None,
         "owned": theirs,
-        "code": code_of(body, str(visit.request.base_url).rstrip("/"), form["because"]),
+        "code": code_of(body, str(visit.request.base_url).rstrip("/"), form["because"], anyway=bool(made.undeclared)),
         "read_as": read_as(form["error"]) if form["by"] == "error" else "",
     }
 

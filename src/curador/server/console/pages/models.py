@@ -79,9 +79,10 @@ async def models(visit: Visiting, caller: Member, table: Named = "") -> Response
 async def pay(visit: Visiting, caller: Buyer) -> Response:
     """Pay for a model and let it learn, as a job; or say what it would cost, with the other button."""
     form = await filled(visit.request)
-    if form["do"] != "pay":
+    if form["do"] not in ("pay", "anyway"):
         return await _page(visit, caller, form)
     terms = {"because": form["because"], "override": form["override"] == "yes", "key": form["key"]}
+    terms["anyway"] = form["do"] == "anyway"
     try:
         made = await api.fit(_recipe(visit, form, FitBody, **terms), visit.serving, caller)
     except CuradorError as error:
@@ -218,6 +219,7 @@ def _planned(visit: Visit, caller: Caller, body: RecipeBody) -> dict[str, Any]:
         "sentence": cost,
         "notes": notes,
         "free": before is not None,
+        "anyway": before is None and bool(run.undeclared),
         "fits": fits,
         "refusal": refusal,
         "risk": risk(run.guarantee, visit.language),

@@ -122,6 +122,7 @@ TEXTS = {
     ),
     "pay": ("Pay and learn", "Pagar y entrenar"),
     "pay-cost": ("Pay {cost} and learn", "Pagar {cost} y entrenar"),
+    "pay-anyway": ("Pay {cost} and learn anyway", "Pagar {cost} y entrenar de todos modos"),
     "pay-free": ("Show it again, for free", "Mostrarlo de nuevo, gratis"),
     "plan": ("What would it cost?", "¿Cuánto costaría?"),
     "pay-hint": (

@@ -74,6 +74,18 @@ ES: dict[str, tuple[str, str]] = {
         "La política del estudio permite un delta de {most}, y esto necesita {cost}.",
         "Pregunte con un delta menor.",
     ),
+    "undeclared-value": (
+        "{place}{column} no tiene declarado el valor «{value}», así que probablemente ninguna fila lo tenga: una respuesta sobre él es solo ruido.",
+        "Use un valor declarado. Para comprarla tal como está, pregunte con anyway=True.",
+    ),
+    "undeclared-near": (
+        "{place}{column} no tiene declarado el valor «{value}», así que probablemente ninguna fila lo tenga: una respuesta sobre él es solo ruido.",
+        "¿Quiso decir «{near}»? Para comprarla tal como está, pregunte con anyway=True.",
+    ),
+    "undeclared-range": (
+        "{place}{column} está declarada como {range}, así que ninguna fila tiene {value}: una respuesta sobre ese valor es solo ruido.",
+        "Use un valor declarado. Para comprarla tal como está, pregunte con anyway=True.",
+    ),
     "delta-of-size": (
         "Un delta de {delta} no es menor que 1 / {size}, el tamaño público de {table}: permitiría publicar la fila de alguien tal como es.",
         "Elija un delta mucho menor, como {better}.",
