@@ -38,10 +38,21 @@ def explain(
         "",
         *_table(*step_table(facts, language)),
         "",
-        *(line for note in (*facts["notes"], *more) for line in bullet(note_text(note, language))),
+        *(line for text in _notes((*facts["notes"], *more), language) for line in bullet(text)),
         *([] if engine is None else ["", say("runs", language, engine=engine), *statements]),
     ]
     return "\n".join(line.rstrip() for line in parts)
+
+
+LIMITED = ("clipped-per-unit", "clipped-beside", "rows-left-out", "joined", "joined-outer", "joined-inside")
+"""Notes on what limits of one unit cut: how much can be measured."""
+
+
+def _notes(notes: Sequence[Facts], language: str) -> list[str]:
+    """The notes of a plan in words; after the last on limits, how to find out what they cut."""
+    texts = [note_text(note, language) for note in notes]
+    limited = [i for i, note in enumerate(notes) if note["code"] in LIMITED]
+    return [*texts[: limited[-1] + 1], say("limits-measure", language), *texts[limited[-1] + 1 :]] if limited else texts
 
 
 def bullet(text: str) -> list[str]:
@@ -134,6 +145,12 @@ def note_text(note: Facts, language: str = "en") -> str:
         facts["rows"] = say("and", language).join(rows)
     if note["code"] == "rows-left-out":
         facts = {"kept": kept_text(note, language)}
+    if note["code"] == "without-keys":
+        said = {code: say("or", language).join(note[code]) for code in ("other", "missing") if note[code]}
+        facts = {"why": say("or", language).join(say(f"why-{code}", language, groups=x) for code, x in said.items())}
+    if note["code"] == "quality-found":
+        found = {code: ", ".join(note[code]) for code in ("missing", "outside") if note[code]}
+        facts = {"found": "; ".join(say(f"quality-{code}", language, columns=x) for code, x in found.items())}
     return say(note["code"], language, **facts)
 
 
