@@ -3,6 +3,7 @@
 from curador.show.words.report_en import TEXTS as REPORT
 
 TEXTS = {
+    "in-question": "In the question {name!r}: ",
     "at-place": "Line {line}, column {column}: ",
     **REPORT,
     # -- losses
@@ -216,7 +217,7 @@ TEXTS = {
     "kept-groups": "{rows} of each {unit!r} in each of {groups}",
     "per-unit": "There is one row for each {unit!r} that has rows here; those without any are not in it.",
     "clipped-per-unit": "What is counted or added up of one {unit!r} is clipped to what {rows} rows can give (contribution). Where "
-    "many have more, the answer is too small by far more than its interval says.",
+    "many have more, the answer can be off by far more than its interval says.",
     "clipped-beside": "What the inner query counts or adds up of one {unit!r} is clipped to what {rows} rows can give (contribution). "
     "Where many have more, the answer can be off by far more than its interval says.",
     "joined": "Of each unit at most {rows} are joined, chosen before the join. A unit with more loses pairs of rows that "

@@ -3,6 +3,7 @@
 from curador.show.words.report_es import TEXTS as REPORT
 
 TEXTS = {
+    "in-question": "En la pregunta {name!r}: ",
     "at-place": "Línea {line}, columna {column}: ",
     **REPORT,
     # -- losses
@@ -218,7 +219,7 @@ TEXTS = {
     "kept-groups": "{rows} de cada {unit!r} en cada uno de {groups}",
     "per-unit": "Hay una fila por cada {unit!r} que tiene filas aquí; los que no tienen ninguna no están.",
     "clipped-per-unit": "Lo que se cuenta o se suma de cada {unit!r} se recorta a lo que pueden dar {rows} filas (contribution). Si "
-    "muchos tienen más, la respuesta se queda corta en mucho más de lo que dice su intervalo.",
+    "muchos tienen más, la respuesta puede desviarse mucho más de lo que dice su intervalo.",
     "clipped-beside": "Lo que la consulta interior cuenta o suma de cada {unit!r} se recorta a lo que pueden dar {rows} filas "
     "(contribution). Si muchos tienen más, la respuesta puede desviarse mucho más de lo que dice su intervalo.",
     "joined": "De cada unidad se unen como mucho {rows}, elegidas antes de la unión. Una unidad con más pierde pares de filas "
