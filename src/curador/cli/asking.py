@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -36,7 +37,7 @@ from curador.cli.options import (
 )
 from curador.cli.screen import bullet, console, emit, loss, loss_left, say, spoken, whole, words
 from curador.errors import InvalidParameter, NotPromised
-from curador.show.explain import error_text, output_text
+from curador.show.explain import LIMITED, error_text, output_text
 from curador.show.release import BESIDE
 from curador.show.tables import percent
 
@@ -138,6 +139,7 @@ def ask(
         emit({**release.to_dict(), "repeated": release.repeated, "remaining": _remaining(left)})
         return
     console.print(release)
+    _limits([release])
     _notes(release)
     _written(html)
     _ending(release.repeated, left, rehearse)
@@ -379,6 +381,7 @@ def _print_publication(found: Publication, board: Dashboard) -> None:
         say(f"\n{board.questions[name].title or name}", "bold")
         console.print(found[name])
         _notes(found[name])
+    _limits(found.releases.values())
     _notes(found)
     say(f"\n{found.statement()}")
 
@@ -387,6 +390,13 @@ def _notes(found: Release | Publication) -> None:
     for note, text in zip(found.remarks, found.notes, strict=True):
         if note["code"] not in ("covers", *BESIDE):  # one is true of every answer, the others stand with the numbers
             bullet(text, "dim")
+
+
+def _limits(releases: Iterable[Release]) -> None:
+    """How to find out what limits of one unit cut, where they can have cut something."""
+    limited = [one for one in releases if any(note["code"] in LIMITED for note in one.remarks)]
+    for table in dict.fromkeys(str(one.question["table"]) for one in limited if "table" in one.question):
+        bullet(words("limits-too", table=table), "dim")
 
 
 def _ending(repeated: bool, left: list[Balance], rehearsed: bool) -> None:

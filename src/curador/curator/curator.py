@@ -309,7 +309,10 @@ class Curator(BudgetHolder, CopyHolder, ModelHolder, QualityHolder):
             raise InvalidParameter("The questions of a batch have names.", fix='Write batch({"n": question}, …).')
         planners = planners_of(questions, partial(self._planner, confidence=confidence, rows=rows))
         whole = None if epsilon is None and rho is None else budget_of(epsilon, delta, rho)
-        plans = split(planners, whole, weights, accuracies)
+        try:
+            plans = split(planners, whole, weights, accuracies)
+        except QuestionRefused as refusal:
+            raise self.payable(refusal) from None
         return self._buyer.planned(Batch(plans, tight, tight is not None, words or stated(questions), adjust))
 
     def publish(

@@ -140,6 +140,7 @@ class BudgetHolder:
             fix="List the keys of the column, with the table or with the question, and ask with epsilon alone; or let "
             "the holder of the budget grant it a delta, and ask with epsilon and delta.",
             code="delta-not-granted",
+            facts=refusal.facts,
         )
 
     def grant(

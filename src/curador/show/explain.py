@@ -33,9 +33,6 @@ def explain(
     statements: Sequence[str] = (),
 ) -> str:
     """The plan as text for people, from its facts, with further notes and the statements an engine would run."""
-    noted = [*facts["notes"], *more]
-    if places := [i for i, note in enumerate(noted) if note["code"] in UNDECLARED]:
-        noted.insert(places[-1] + 1, {"code": "undeclared-asked"})
     error_heading = say("expected-error", language, confidence=percent(facts["confidence"]))
     parts = [
         *_heading(facts, language),
@@ -44,10 +41,27 @@ def explain(
         "",
         *_table(*step_table(facts, language)),
         "",
-        *(line for note in noted for line in bullet(note_text(note, language))),
+        *(line for text in _notes((*facts["notes"], *more), language) for line in bullet(text)),
         *([] if engine is None else ["", say("runs", language, engine=engine), *statements]),
     ]
     return "\n".join(line.rstrip() for line in parts)
+
+
+LIMITED = ("clipped-per-unit", "clipped-beside", "rows-left-out", "joined", "joined-outer", "joined-inside")
+"""Notes on what limits of one unit cut: how much can be measured."""
+
+ADVICE = ((UNDECLARED, "undeclared-asked"), (LIMITED, "limits-measure"))
+"""What to do about notes of each kind."""
+
+
+def _notes(notes: Sequence[Facts], language: str) -> list[str]:
+    """The notes of a plan in words; after the last on undeclared values and on limits, what to do about them."""
+    codes = [note["code"] for note in notes]
+    last = {max(i for i, c in enumerate(codes) if c in kind): advice for kind, advice in ADVICE if {*kind} & {*codes}}
+    texts: list[str] = []
+    for i, note in enumerate(notes):
+        texts += [note_text(note, language), *([say(last[i], language)] if i in last else [])]
+    return texts
 
 
 def bullet(text: str) -> list[str]:
@@ -140,6 +154,12 @@ def note_text(note: Facts, language: str = "en") -> str:
         facts["rows"] = say("and", language).join(rows)
     if note["code"] == "rows-left-out":
         facts = {"kept": kept_text(note, language)}
+    if note["code"] == "without-keys":
+        said = {code: say("or", language).join(note[code]) for code in ("other", "missing") if note[code]}
+        facts = {"why": say("or", language).join(say(f"why-{code}", language, groups=x) for code, x in said.items())}
+    if note["code"] == "quality-found":
+        found = {code: ", ".join(note[code]) for code in ("missing", "outside") if note[code]}
+        facts = {"found": "; ".join(say(f"quality-{code}", language, columns=x) for code, x in found.items())}
     return say(note["code"], language, **facts)
 
 

@@ -179,7 +179,7 @@ class _Regression(RegressorMixin, PrivateModel):  # type: ignore[misc]
             raise InvalidParameter(
                 "Steps along residuals need Gaussian noise, which an epsilon alone does not pay for.",
                 fix="Leave steps out, for moments alone; or give delta too.",
-                code="needs-delta",
+                code="model-needs-delta",
             )
         settings: Residuals | MomentsAlone = MomentsAlone(guarantee, copies, neighbors)
         if steps:

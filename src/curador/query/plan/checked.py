@@ -80,6 +80,17 @@ class Checked:
         return {name: found.get(name, Kind.REAL) for name in self.question.columns}
 
     @property
+    def keyless(self) -> tuple[str, ...]:
+        """What is grouped by and has no public keys."""
+        question = self.question
+        listed = {name for given in question.keys for name in given.groups}
+        public = {name for name, table in self.tables.items() if table.public}
+        listed |= {g.name for g in question.group_by if isinstance(g.expr, ex.Name) and g.expr.table in public}
+        pairs = zip(question.group_by, self.groups, strict=True)
+        found = tuple(g.name for g, t in pairs if t.domain is None and g.name not in listed)
+        return found or tuple(g.name for g in question.group_by)
+
+    @property
     def every_row(self) -> bool:
         """Whether every row is in one of its public groups, whatever is stored: no value is missing or is no key."""
         whole = self.keys is not None and not self.question.keys and self.question.tree is None

@@ -114,6 +114,10 @@ TEXTS = {
         "How many rows fit no key, are NULL or are clipped is a question too, and paid for:",
         "Cuántas filas no tienen clave, son NULL o se recortan también es una pregunta, y se paga:",
     ),
+    "limits-too": (
+        "The setting that cuts is contribution; `curador limits {table} --epsilon 0.1` measures what each value of it keeps.",
+        "El ajuste que recorta es contribution; `curador limits {table} --epsilon 0.1` mide qué conserva cada uno de sus valores.",
+    ),
     # -- prepare, reload
     "prepared-by": (
         "{table} is prepared for questions by {groups}.",

@@ -145,7 +145,7 @@ async def rehearsal(visit: Visiting, caller: Buyer) -> Response:
 
 async def _page(visit: Visit, caller: Caller, form: Filled, built: Built | None, status: int = 200) -> Response:
     found = await _estimate(visit, caller, form)
-    tried = await _rehearsal(visit, caller, form) if form["do"] == "estimate" else {"rehearsal": None, "vague": False}
+    tried = await _rehearsal(visit, caller, form) if form["do"] == "estimate" else {"rehearsal": None, "vague": ""}
     names, left = visit.serving.curator.tables, left_of(found["remaining"])
     words = json.dumps(
         {
@@ -282,7 +282,7 @@ async def _estimate(visit: Visit, caller: Caller, form: Filled) -> dict[str, Any
             "owned": [],
         }
         ranges = await _ranges(visit, caller, form["sql"], error)
-        return {**always, **nothing, "refused": error, "ranges": ranges, "vague": False}
+        return {**always, **nothing, "refused": error, "ranges": ranges, "vague": ""}
     return {
         **always,
         "estimate": made,
@@ -298,7 +298,7 @@ async def _estimate(visit: Visit, caller: Caller, form: Filled) -> dict[str, Any
 
 async def _rehearsal(visit: Visit, caller: Caller, form: Filled) -> dict[str, Any]:
     serving = visit.serving
-    nothing = {"rehearsal": Markup(""), "rows": "", "each": "", "vague": False}
+    nothing = {"rehearsal": Markup(""), "rows": "", "each": "", "vague": ""}
     try:
         body = priced(form, QuestionBody, visit.language)
         found = await serving.plan(caller, lambda: _explained(visit, caller, body))
@@ -313,5 +313,8 @@ async def _rehearsal(visit: Visit, caller: Caller, form: Filled) -> dict[str, An
     except CuradorError:
         return nothing
     each = f"{rows // groups:,}" if groups > 1 else ""
-    vague = any(note["code"] in VAGUE for note in made.remarks)
+    table = serving.curator.tables[found["question"]["table"]]
+    known = body.rows * groups if body.rows else table.size if table.unit.id is None else None
+    enough = known is not None and known <= rows  # made-up rows that are fewer than the real ones would mislead
+    vague = f"{known // groups:,}" if enough and any(note["code"] in VAGUE for note in made.remarks) else ""
     return {"rehearsal": Markup(shown), "rows": f"{rows:,}", "each": each, "vague": vague}

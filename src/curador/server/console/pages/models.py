@@ -160,7 +160,7 @@ def _place(error: CuradorError) -> str:
     named = str(error.facts.get("field", ""))
     if named or not error.code:
         return named.removeprefix("settings.")
-    return {"reason-needed": "because", "override-needed": "because", "needs-delta": "delta"}.get(error.code, "")
+    return {"reason-needed": "because", "override-needed": "because", "model-needs-delta": "delta"}.get(error.code, "")
 
 
 async def _page(visit: Visit, caller: Caller, form: Filled, status: int = 200, *, plan: bool = True) -> Response:

@@ -15,9 +15,10 @@ ES: dict[str, tuple[str, str]] = {
     "price-needed": ("Una pregunta se paga con épsilon, con épsilon y delta, o con rho.", "Dé exactamente uno."),
     "gaussian-not-pure": ("El ruido gaussiano necesita un delta.", "Dé un delta, o use ruido de Laplace."),
     "needs-delta": (
-        "Los grupos sin claves públicas se eligen de forma privada, y eso necesita un delta.",
-        "Dé un delta, como 1e-6; o enumere las claves de la columna.",
+        "Los grupos por {groups} no tienen claves públicas: se eligen de forma privada, y eso necesita un delta.",
+        "Dé un delta, como 1e-6; o enumere las claves de {groups}.",
     ),
+    "model-needs-delta": ("El ruido gaussiano necesita un delta.", "Dé un delta, o rho."),
     "delta-not-granted": (
         "Los grupos sin claves públicas se eligen de forma privada, y eso necesita un delta. Aquí el presupuesto solo cuenta épsilon.",
         "Enumere las claves de la columna y pregunte solo con épsilon; o pida un delta a quien tiene el presupuesto.",
