@@ -172,7 +172,7 @@ def _tail(share: float, least: float, scale: float) -> float:
 
     >>> q = math.exp(-1)
     >>> round(_tail(1.0, 2.0, 1.0), 6), round(q**2 / (1 + q), 6)
-    (0.098939, 0.098939)
+    (0.098938, 0.098938)
     """
     small, large = min(share, 1 - share), max(share, 1 - share)
     piece = max(1, int(scale / 128))
