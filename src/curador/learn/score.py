@@ -217,8 +217,8 @@ def score_from(measurement: bytes, event: Event, charge: str) -> ModelScore | No
 class ChargedAccuracy:
     """A scorer for scikit-learn's searches: how often a classifier is right, bought from its curator each time.
 
-    A search with it is charged for every fit and for every score.  The ones of scikit-learn read private rows for
-    nothing, so clones of a model with a curator refuse them.
+    A search with it is charged for every fit and for every score, which its model allows by ``in_search=True``.  The
+    scorers of scikit-learn read private rows for nothing, so copies of a model with a curator refuse them.
 
     >>> ChargedAccuracy("0.1")
     ChargedAccuracy(epsilon=0.1)
