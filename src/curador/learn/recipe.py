@@ -105,7 +105,7 @@ def model_named(name: object, settings: Any) -> PrivateModel:
     if name not in kinds:
         raise InvalidParameter(f"No model is called {name!r}.", fix=f"Use {', '.join(kinds)}.")
     kind = public[str(name)]
-    known = set(kind._get_param_names()) - {"curator", "table"}
+    known = set(kind._get_param_names()) - {"curator", "table", "in_search"}
     if not isinstance(settings, Mapping) or (unknown := sorted(set(settings) - known)):
         wrong = unknown[0] if isinstance(settings, Mapping) else "settings"
         raise InvalidParameter(f"{name} has no setting {wrong!r}.", fix=f"Use {', '.join(sorted(known))}.")

@@ -22,7 +22,7 @@ from curador.privacy import Neighbors, guarantee_from_json
 
 FORMAT = 1
 KEPT_APART = ("encoding_", "privacy_", "feature_names_in_", "n_features_in_")
-NOT_SAVED = ("curator", "table")
+NOT_SAVED = ("curator", "table", "in_search")
 
 
 def to_json(model: PrivateModel) -> dict[str, Any]:

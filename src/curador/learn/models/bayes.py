@@ -140,11 +140,12 @@ class GaussianNB(PrivateClassifier):
         classes: Sequence[Any] | None = None,
         curator: Curator | None = None,
         table: str | None = None,
+        in_search: bool = False,
         bins: int | None = None,
     ) -> None:
         self.epsilon, self.delta, self.rho = epsilon, delta, rho
         self.bounds, self.keys, self.classes = bounds, keys, classes
-        self.curator, self.table = curator, table
+        self.curator, self.table, self.in_search = curator, table, in_search
         self.bins = bins
 
     def _learner(

@@ -287,6 +287,7 @@ class LogisticRegression(LinearClassifier):
     The guarantee is ``epsilon`` with ``delta``, or ``rho``.  From a table: ``curator.fit(model, "adult", features=[…],
     label="income")``, where bounds, keys and classes are the table's.  From arrays: ``bounds`` and ``classes`` are
     declared here, ``keys`` for columns of a frame that hold keys; with ``curator`` it is charged to its ``table``.
+    ``in_search=True`` lets a search of scikit-learn fit copies of it, each for a charge: see :class:`ChargedAccuracy`.
 
     Guarantee: what is said in ``privacy_``, for one unit of the table, or one row of the arrays (docs/proofs/learn.md).
     Assumes: bounds, keys and classes were declared without looking at the data.
@@ -311,6 +312,7 @@ class LogisticRegression(LinearClassifier):
         classes: Sequence[Any] | None = None,
         curator: Curator | None = None,
         table: str | None = None,
+        in_search: bool = False,
         solver: str = "auto",
         steps: int | None = None,
         clip: Number | None = None,
@@ -321,7 +323,7 @@ class LogisticRegression(LinearClassifier):
     ) -> None:
         self.epsilon, self.delta, self.rho = epsilon, delta, rho
         self.bounds, self.keys, self.classes = bounds, keys, classes
-        self.curator, self.table = curator, table
+        self.curator, self.table, self.in_search = curator, table, in_search
         self.solver, self.steps, self.clip, self.learning_rate = solver, steps, clip, learning_rate
         self.sample_rate, self.noise_multiplier, self.rows = sample_rate, noise_multiplier, rows
 
@@ -362,6 +364,7 @@ class LinearSVC(LinearClassifier):
         classes: Sequence[Any] | None = None,
         curator: Curator | None = None,
         table: str | None = None,
+        in_search: bool = False,
         solver: str = "auto",
         steps: int | None = None,
         clip: Number | None = None,
@@ -372,6 +375,6 @@ class LinearSVC(LinearClassifier):
     ) -> None:
         self.epsilon, self.delta, self.rho = epsilon, delta, rho
         self.bounds, self.keys, self.classes = bounds, keys, classes
-        self.curator, self.table = curator, table
+        self.curator, self.table, self.in_search = curator, table, in_search
         self.solver, self.steps, self.clip, self.learning_rate = solver, steps, clip, learning_rate
         self.sample_rate, self.noise_multiplier, self.rows = sample_rate, noise_multiplier, rows

@@ -12,6 +12,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from curador.accounting.events import Event
@@ -19,7 +20,7 @@ from curador.curator.curator import Curator
 from curador.curator.purchases.training import ReadRows, RecordColumn
 from curador.errors import InvalidParameter, InvalidValue
 from curador.learn.madeup import ROWS, made_up_numbers, tried_on
-from curador.learn.model import PrivateModel
+from curador.learn.model import PrivateModel, scores_for_free
 from curador.learn.models.linear import in_units
 from curador.learn.pricing import mu_of
 from curador.learn.rows.declared import Bounds, Keys, as_numbers, labels_array
@@ -241,6 +242,7 @@ class _Regression(RegressorMixin, PrivateModel):  # type: ignore[misc]
         coef, intercept = in_units(self.weights_[None, :], self.encoding_)
         self.coef_, self.intercept_ = coef[0], float(intercept[0])
 
+    @available_if(scores_for_free)  # type: ignore[untyped-decorator]
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of variance that is explained; for rows that are not private, and refused with a curator."""
         self._public_rows()
@@ -284,11 +286,12 @@ class LinearRegression(_Regression):
         keys: Keys | None = None,
         curator: Curator | None = None,
         table: str | None = None,
+        in_search: bool = False,
         steps: int | None = None,
     ) -> None:
         self.epsilon, self.delta, self.rho = epsilon, delta, rho
         self.bounds, self.label_bounds, self.keys = bounds, label_bounds, keys
-        self.curator, self.table = curator, table
+        self.curator, self.table, self.in_search = curator, table, in_search
         self.steps = steps
 
 
@@ -318,12 +321,13 @@ class Ridge(_Regression):
         keys: Keys | None = None,
         curator: Curator | None = None,
         table: str | None = None,
+        in_search: bool = False,
         steps: int | None = None,
     ) -> None:
         self.alpha = alpha
         self.epsilon, self.delta, self.rho = epsilon, delta, rho
         self.bounds, self.label_bounds, self.keys = bounds, label_bounds, keys
-        self.curator, self.table = curator, table
+        self.curator, self.table, self.in_search = curator, table, in_search
         self.steps = steps
 
     def _alpha(self) -> float:

@@ -153,6 +153,7 @@ def test_a_score_is_charged_and_read_again_for_free(served: Served) -> None:
         shown = ended(client, client.post(f"{place}/score", data=asked)).text
         (share,) = re.findall(r"<dd>([\d.]+) %", shown)
         assert 0 <= float(share) <= 100
+        assert re.search(r"<small>[\d.]+ % to [\d.]+ %, 95 % of the time", shown)
         again = ended(client, client.post(f"{place}/score", data={**asked, "key": "other"})).text
         assert share in again
         assert count("ana") == before + 1

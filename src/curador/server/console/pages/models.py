@@ -49,6 +49,7 @@ from curador.show.explain import guarantee_text
 from curador.show.report.estimate import left, risk
 from curador.show.report.fragments import figure_of
 from curador.show.report.odds import odds
+from curador.show.tables import percents
 
 router = page_router()
 
@@ -108,7 +109,9 @@ async def job(job: jobs.JobId, visit: Visiting, caller: Member, other: Named = "
         bought = "again" if found["result"]["repeated"] else "now"
         return visit.to(f"/console/models/{found['result']['charge']}?bought={bought}{_shown_so(other, '&')}")
     kept = _shown_so(other, "?")
-    return visit.page("_models_job.html" if visit.partial else "models_job.html", one=found, kept=kept)
+    return visit.page(
+        "_models_job.html" if visit.partial else "models_job.html", one=found, kept=kept, percents=percents
+    )
 
 
 def _shown_so(other: str, sign: str) -> str:
@@ -385,11 +388,11 @@ def _drawn(said: Predicted | None) -> dict[str, Any]:
 
 
 def _scored(visit: Visit, charge: Charge, made: Any) -> dict[str, str]:
-    low, high = made.interval()
+    share, low, high = made.texts()
     return {
         "at": charge.at[:16].replace("T", " "),
-        "accuracy": f"{100 * made.accuracy:.1f} %",
-        "interval": f"{100 * low:.1f} % … {100 * high:.1f} %",
+        "accuracy": share,
+        "interval": f"{low} … {high}",
         "cost": "" if charge.guarantee is None else guarantee_text(charge.guarantee, visit.language),
         "charge": charge.id,
     }

@@ -276,7 +276,7 @@ TEXTS = {
     ),
     "score-button": ("Pay and count", "Pagar y contar"),
     "right": ("Right about", "Acierta en"),
-    "right-between": ("{low} % to {high} %, 95 % of the time", "{low} % a {high} %, el 95 % de las veces"),
+    "right-between": ("{low} to {high}, 95 % of the time", "{low} a {high}, el 95 % de las veces"),
     "interval": ("Between, 95 % of the time", "Entre, el 95 % de las veces"),
     # -- to take away
     "take": ("Take it away", "Llevárselo"),
