@@ -35,6 +35,9 @@ from curador.learn.model import PrivateModel
 if TYPE_CHECKING:
     from curador.curator.releases.recall import Declarations
 
+FORMER: tuple[Mapping[str, Any], ...] = ({}, {"steps": 16, "clip": 3})
+"""What earlier versions took where it was not said; what they sold is known again by it."""
+
 KNOWN = ("model", "table", "features", "label", "where", "rows_per_unit", "settings")
 
 
@@ -140,9 +143,9 @@ def bought_model(
     if bought is None:
         return None
     stated = bought.charge.note.get("recipe")
-    if isinstance(stated, Mapping) and set(stated) <= set(KNOWN):
+    for former in FORMER if isinstance(stated, Mapping) and set(stated) <= set(KNOWN) else ():
         with suppress(InvalidParameter, QuestionRefused):  # not plain; of an older version, declared otherwise now
-            recipe = recipe_from(_otherwise(from_note(stated), settings), "recipe")
+            recipe = recipe_from(_otherwise(from_note(stated), settings, former), "recipe")
             then = declarations(curator, bought)
             run = recipe.training(then)
             if is_what_was_bought(curator, run, bought):
@@ -152,9 +155,7 @@ def bought_model(
     raise not_recalled(charge)
 
 
-def _otherwise(stated: Mapping[str, Any], settings: Mapping[str, Any]) -> Mapping[str, Any]:
+def _otherwise(stated: Mapping[str, Any], settings: Mapping[str, Any], former: Mapping[str, Any]) -> Mapping[str, Any]:
     """A recipe with other settings; whether it is still what was bought is for its digest to say."""
-    if not settings:
-        return stated
     ridge = {"model": "Ridge"} if "alpha" in settings and stated.get("model") == "LinearRegression" else {}
-    return {**stated, **ridge, "settings": {**stated.get("settings", {}), **settings}}
+    return {**stated, **ridge, "settings": {**former, **stated.get("settings", {}), **settings}}

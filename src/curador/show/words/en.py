@@ -46,6 +46,7 @@ TEXTS = {
     "fit-costs": "It costs {guarantee}, for {unit} {neighbors}; fitting the same again is free.",
     "fit-cut": "Of each unit at most {rows} rows are learned from.",
     "fit-whitened": "Learned by whitened descent: {steps} steps over {columns} columns, each row clipped to {clip}.",
+    "fit-whitened-by-rows": "Learned by whitened descent over {columns} columns. Steps and clipping follow from the budget and a noisy number of rows, which the same fit measures: on {rows} rows {steps} steps, each row clipped to {clip}.",
     "fit-sgd": "Learned by DP-SGD: {steps} steps over {columns} columns, each row clipped to {clip}.",
     "fit-made-up": "An example, not your table: on {rows} made-up rows with a linear rule such settings are right for {noised}, without noise for {plain}. On fewer rows noise costs more.",
     "fit-made-up-line": "On {rows} made-up rows, half of whose variance is a linear rule, such settings explain {noised} of it, without noise {plain}.",

@@ -46,6 +46,7 @@ TEXTS = {
     "fit-costs": "Cuesta {guarantee}, para {unit} {neighbors}; repetir el mismo ajuste es gratis.",
     "fit-cut": "De cada unidad se aprende de {rows} filas como mucho.",
     "fit-whitened": "Se aprende por descenso blanqueado: {steps} pasos sobre {columns} columnas, cada fila recortada a {clip}.",
+    "fit-whitened-by-rows": "Se aprende por descenso blanqueado sobre {columns} columnas. Los pasos y el recorte dependen del presupuesto y de un número de filas con ruido, que mide el mismo ajuste: con {rows} filas, {steps} pasos, cada fila recortada a {clip}.",
     "fit-sgd": "Se aprende por DP-SGD: {steps} pasos sobre {columns} columnas, cada fila recortada a {clip}.",
     "fit-made-up": "Un ejemplo, no su tabla: en {rows} filas inventadas con una regla lineal, estos ajustes aciertan {noised}; sin ruido, {plain}. Con menos filas el ruido cuesta más.",
     "fit-made-up-line": "En {rows} filas inventadas, la mitad de cuya varianza es una regla lineal, estos ajustes explican {noised} de ella; sin ruido, {plain}.",
