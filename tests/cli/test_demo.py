@@ -158,7 +158,7 @@ def test_the_dashboard_is_right_about_its_errors(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("full_sync", ["none", "works", "not on this disk"])
 def test_it_runs_where_the_system_is_not_linux(tmp_path: Path, full_sync: str) -> None:
-    """macOS lacks fdatasync, locks of an open file and a thread's clock; a full sync may not be there for every disk."""
+    """macOS lacks fdatasync, locks of an open file and a thread's clock; not every disk has a full sync."""
     mac = f"""
 import errno, fcntl, os, time
 del os.fdatasync, fcntl.F_OFD_SETLK, fcntl.F_OFD_GETLK, time.pthread_getcpuclockid

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from curador.errors import InvalidParameter
 
-
 _FULL_SYNC: int | None = getattr(fcntl, "F_FULLFSYNC", None)  # macOS, whose fsync leaves data in the drive's own cache
 _UNSUPPORTED = {errno.ENOTSUP, errno.ENOTTY, errno.EINVAL}
 
