@@ -52,6 +52,14 @@ TEXTS = {
         "¿La primera línea de {file} da nombre a sus columnas?",
     ),
     "drafted": ("{file}: table {table} with {n} columns.", "{file}: tabla {table} con {n} columnas."),
+    "table-added": (
+        "{file}: table {table} with {n} columns added; the rest stays as it was.",
+        "{file}: se ha añadido la tabla {table} con {n} columnas; el resto queda como estaba.",
+    ),
+    "until-filled": (
+        "Until this is filled in, no command opens the study.",
+        "Hasta que se rellene, ninguna orden abre el estudio.",
+    ),
     "read": ("Read: {what}", "Leído: {what}"),
     "left-to-fill": ("Left to fill in", "Queda por rellenar"),
     "needed-unit": (
