@@ -208,11 +208,7 @@ def _csv_files(source: object, csv: object) -> Files:
         path = "" if not isinstance(source, str | PurePath) or "://" in str(source) else str(source)
         parquet = FORMATS.get(PurePath(path).suffix.lower()) == "parquet"
     if not path or parquet:
-        raise InvalidParameter(
-            f"csv says how CSV files are written, and {PurePath(path).name or 'this'!r} is none.",
-            fix="Leave csv out.",
-            code="csv-of-no-csv",
-        )
+        raise InvalidParameter("csv is about CSV files, and this is none.", fix="Leave csv out.", code="csv-of-no-csv")
     refuse_spreadsheet(path)
     return Files(path, "csv", read_csv_format(csv))
 

@@ -185,6 +185,10 @@ TEXTS = {
     "left": ("remaining", "queda"),
     "closed": ("closed", "cerrado"),
     "until-day": ("until {day}", "hasta {day}"),
+    "capped-above": (
+        "Not all of it can be spent: {above}, above {scope}, has {left} left for everybody together.",
+        "No se puede gastar todo: a {above}, por encima de {scope}, le queda {left} para todos juntos.",
+    ),
     "for-a-period": (
         "It promises for this period alone: a person in the data of several periods loses the sum.",
         "Promete solo para este periodo: una persona que está en los datos de varios periodos pierde la suma.",
