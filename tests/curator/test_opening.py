@@ -129,7 +129,7 @@ def test_an_analyst_has_one_name_however_its_letters_are_composed(tmp_path: Path
     assert curator.budget(composed).budget == PureDP(2)
 
 
-@pytest.mark.parametrize("twin", ["\u0430na", "Ana", "an\u03b1", "ana1", "a na", "\uff41na"])
+@pytest.mark.parametrize("twin", ["\u0430na", "Ana", "an\u03b1", "ana1", "a na", "\uff41na", "anna"])
 def test_a_name_that_looks_like_another_is_warned_about(twin: str) -> None:
     other = "anal" if twin == "ana1" else "ana"
     curator = Curator({"t": Table("t.csv", columns=X)}, PureDP(1), analysts={other: Analyst(PureDP(1))})
@@ -142,7 +142,7 @@ def test_a_name_that_looks_like_another_is_warned_about(twin: str) -> None:
 
 
 def test_numbered_names_are_no_twins() -> None:
-    assert len({skeleton(f"analyst {i}") for i in range(1000)}) == 1000
+    assert len({skeleton(f"analyst {i}") for i in range(1200)}) == 1200
 
 
 # ---- units ---------------------------------------------------------------------------------------------------------
@@ -339,6 +339,9 @@ def test_the_command_line_decides_another_unit_and_shows_look_alikes(tmp_path: P
     assert run(app, ["grant", "ana", "--epsilon", "0.5", "--study", str(study)]).exit_code == 0
     twin = run(app, ["grant", "Ana", "--epsilon", "0.5", "--study", str(study)])
     assert "looks like 'ana'" in twin.stdout
+    assert "has epsilon 1 left" not in twin.stdout
+    more = run(app, ["grant", "bob", "--epsilon", "10", "--study", str(study)])
+    assert "population, above bob, has epsilon 1 left" in " ".join(more.stdout.split())
     study.write_text(STUDY.format("x"))
     refused = run(app, ["budget", "--study", str(study)])
     assert isinstance(refused.exception, InvalidParameter)

@@ -84,6 +84,15 @@ def test_both_readmes_say_the_same_commands() -> None:
     assert commands(LEEME) == commands(README)
 
 
+@pytest.mark.parametrize("page", ["README.md", "README.es.md", "docs/index.md", "docs/es/index.md"])
+def test_pages_of_the_install_name_the_declared_pythons_and_systems(page: str) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    declared = [one.rpartition(" :: ")[2] for one in project["classifiers"]]
+    assert set(declared) >= {project["requires-python"].removeprefix(">="), "Linux", "MacOS"}
+    [line] = [line for line in (ROOT / page).read_text().splitlines() if "Windows" in line]
+    assert all(one.casefold() in line.casefold() for one in declared)
+
+
 def test_readme_leads_to_the_same_pages_in_both_languages() -> None:
     table = re.compile(r"^\|.*\|$", re.MULTILINE)
     links = [

@@ -47,13 +47,6 @@ _NUMBERS = count(1)
 Registered = Mapping[str, Registration]
 """The tables of a purchase, and what they stand for in the ledger."""
 
-REPEATED = (
-    *("text", "asked", "budgets", "batch", "recipe", "training"),
-    *("purchase", "because", "override", "receiver", "measures"),
-)
-"""What is noted of an answer that another receiver has bought before: also the question, in this receiver's words."""
-
-
 class Purchase(Protocol):
     """Anything that a curator can buy.
 
@@ -263,7 +256,10 @@ class Buyer:
                 if flight.ended > asked:
                     self.turns.resume(flight.ended)
                 charge = self._reserve_in_turn(purchase, request, who, named, held)
+                scope = who or _charged(held)[0]
                 if charge.repeated:
+                    if charge.scopes:
+                        self._known.settled(scope, charge)
                     under, found = opened(self._ledger.answer(charge.id) or b"")
                     return Bought(found, charge, not charge.scopes, request.because, _shared(charge, who), under)
                 with self.turns.reading:
@@ -274,7 +270,7 @@ class Buyer:
                     cost = f"charge {charge.id} is kept, as for an answer"
                     raise EngineFailed(same.what, fix=same.fix, cost=cost, code=same.code)
                 under, found = opened(self._ledger.settle(charge.id, made, planned=planned))
-                self._known.settled(_charged(held)[0], charge)
+                self._known.settled(scope, charge)
             except BaseException as error:
                 if named is not None:
                     with suppress(CuradorError):  # others then wait a little longer
@@ -336,7 +332,6 @@ class Buyer:
             if shared := self._measured_before(purchase, who, held):
                 note["shared"] = shared
         event, guarantee = purchase.event, purchase.guarantee
-        again = {name: note[name] for name in REPEATED if name in note}
         try:
             return self._ledger.reserve(
                 _charged(held),
@@ -344,7 +339,6 @@ class Buyer:
                 guarantee=guarantee,
                 receiver=who,
                 note=note,
-                again=again,
                 key=request.digest,
                 fingerprint=named,
                 planned=self._scopes.live(held),
@@ -368,7 +362,7 @@ class Buyer:
         if purchase.identity is None:
             return None
         held = self._scopes.held(purchase.tables)
-        return self._known.of(_charged(held)[0], receiver).get(fingerprint(purchase, held))
+        return self._known.of(receiver or _charged(held)[0], receiver).get(fingerprint(purchase, held))
 
     def measured_before(self, purchase: Purchase, receiver: str | None = None) -> list[dict[str, object]]:
         """Which of its measures the same receiver bought before, or finer groups of them, by which charge.
@@ -380,7 +374,7 @@ class Buyer:
 
     def _measured_before(self, purchase: Purchase, receiver: str | None, held: Registered) -> list[dict[str, object]]:
         found: dict[tuple[str, bool], list[str]] = {}
-        known = self._known.of(_charged(held)[0], receiver)
+        known = self._known.of(receiver or _charged(held)[0], receiver)
         for code, label in purchase.measured.items():
             own, sums = _digest(code, held), _inside(code, held)
             if own in known or sums in known:

@@ -111,7 +111,7 @@ def _budget(desk: Desk, body: NothingBody) -> ToolAnswer:
 
 
 def _history(desk: Desk, body: LastBody) -> ToolAnswer:
-    found = [charge(one) for one in desk.history(body.last)]
+    found = [charge(one, own=True) for one in desk.history(body.last)]
     lines = [f"{one['id']}  {one['at']}  {one['asked']}  because: {one['because']}" for one in found]
     return ToolAnswer("\n".join(lines) or "Nothing was bought yet.", {"charges": found})
 

@@ -52,6 +52,14 @@ TEXTS = {
         "¿La primera línea de {file} da nombre a sus columnas?",
     ),
     "drafted": ("{file}: table {table} with {n} columns.", "{file}: tabla {table} con {n} columnas."),
+    "table-added": (
+        "{file}: table {table} with {n} columns added; the rest stays as it was.",
+        "{file}: se ha añadido la tabla {table} con {n} columnas; el resto queda como estaba.",
+    ),
+    "until-filled": (
+        "Until this is filled in, no command opens the study.",
+        "Hasta que se rellene, ninguna orden abre el estudio.",
+    ),
     "read": ("Read: {what}", "Leído: {what}"),
     "left-to-fill": ("Left to fill in", "Queda por rellenar"),
     "needed-unit": (
@@ -181,6 +189,10 @@ TEXTS = {
     "left": ("remaining", "queda"),
     "closed": ("closed", "cerrado"),
     "until-day": ("until {day}", "hasta {day}"),
+    "capped-above": (
+        "Not all of it can be spent: {above}, above {scope}, has {left} left for everybody together.",
+        "No se puede gastar todo: a {above}, por encima de {scope}, le queda {left} para todos juntos.",
+    ),
     "for-a-period": (
         "It promises for this period alone: a person in the data of several periods loses the sum.",
         "Promete solo para este periodo: una persona que está en los datos de varios periodos pierde la suma.",
