@@ -109,7 +109,7 @@ def truncated_laplace(language: str) -> str:
         x = tuple(true + k / 16 for k in range(-16 * CUT, 16 * CUT + 1))
         y = tuple(laplace_density(Fraction(v), true) / mass for v in x)
         tracks.append(Track(told(f"count of {true}", f"conteo de {true}"), (x[0], *x, x[-1]), (0.0, *y, 0.0)))
-    title = told("Densities of two counts with noise cut off at ±2", "Densidades de dos conteos con ruido truncado en ±2")
+    title = told("Two counts with noise cut off at ±2", "Dos conteos con ruido truncado en ±2")
     marks = [
         (told(f"below −{CUT - 1}: only from 0", f"bajo −{CUT - 1}: solo de 0"), 1.0 - CUT),
         (told(f"above {CUT}: only from 1", f"sobre {CUT}: solo de 1"), float(CUT)),

@@ -53,7 +53,7 @@ def test_cut_off_noise_promises_no_epsilon_and_a_small_delta() -> None:
 def test_the_curve_of_delta_has_no_corners() -> None:
     """Log delta falls by about one bound for each bound, so it bends on a logarithmic axis: seven points showed."""
     drawing = game_exhibits(plays=200)[1].parts[0].drawings[0]
-    (curve,) = drawing.tracks
+    (curve,) = drawing.series
     assert set(CURVE) <= set(curve.x)
     assert max(b / a for a, b in zip(curve.x, curve.x[1:], strict=False)) <= 1.5
 
