@@ -79,5 +79,5 @@ def _privately(made: Population, records: NDArray[np.int64]) -> tuple[dict[str, 
             refused = True
     exact = {name: float((made.diagnosis[records] == k).sum()) for k, name in enumerate(DIAGNOSES)}
     bars, reach = released_bars(release, exact, "ill")
-    facts = {"reach": reach, "refused": refused, "most": posterior(1).upper}
+    facts: dict[str, object] = {"reach": reach, "refused": refused, "most": posterior(1).upper}
     return facts, Drawing("join-private-chart", bars=bars, mark="@true-value")
