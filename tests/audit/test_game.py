@@ -9,7 +9,7 @@ import pytest
 
 from curador.accounting.rules.tradeoffs import tradeoff
 from curador.audit.chances import at_least, at_most, epsilon_floor
-from curador.audit.game import BOUNDS, attacked, certain, game_exhibits, play, truncated
+from curador.audit.game import BOUNDS, CURVE, attacked, certain, game_exhibits, play, truncated
 from curador.errors import InvalidParameter
 from curador.privacy import PureDP
 from curador.show.words.say import LANGUAGES
@@ -48,6 +48,14 @@ def test_cut_off_noise_promises_no_epsilon_and_a_small_delta() -> None:
     assert [t.log_delta for t in found] == sorted((t.log_delta for t in found), reverse=True)
     # The course's: e**-1000 / 2, times 1 - e**-1 of answers that the other database cannot give, is 10**-434.4
     assert found[-1].log_delta == pytest.approx(-434.36, abs=0.01)
+
+
+def test_the_curve_of_delta_has_no_corners() -> None:
+    """Log delta falls by about one bound for each bound, so it bends on a logarithmic axis: seven points showed."""
+    drawing = game_exhibits(plays=200)[1].parts[0].drawings[0]
+    (curve,) = drawing.series
+    assert set(CURVE) <= set(curve.x)
+    assert max(b / a for a, b in zip(curve.x, curve.x[1:], strict=False)) <= 1.5
 
 
 def test_answers_that_tell_for_sure_come_as_often_as_they_should() -> None:

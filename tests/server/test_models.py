@@ -131,7 +131,7 @@ def test_without_scikit_learn_there_is_one_clear_error(served: Served, monkeypat
         for path in ("/v1/fit", "/v1/fit/explain"):
             refused = client.post(path, json=RECIPE)
             assert (refused.status_code, refused.json()["code"]) == (422, "library-missing")
-            assert "curador[learn]" in refused.json()["fix"]
+            assert ".[learn]" in refused.json()["fix"]
         assert client.get("/v1/models/1").json()["code"] == "library-missing"
 
 

@@ -359,7 +359,7 @@ TEXTS = {
     "join-born": "born",
     "join-sex": "sex",
     "join-diagnosis": "diagnosis",
-    "join-private": "A curator counts diagnoses within ± {reach:g}, for ε = 1: as good for research, and about nobody.",
+    "join-private": "A curator counts diagnoses within ± {reach:g}, for ε = 1: good enough for research. A belief of 50% about any one person moves to {most:.0%} at most.",
     "join-refused": "A question for the diagnoses of single records was refused: a curator answers with no rows.",
     "join-answered": "A question for the diagnoses of single records was NOT refused.",
     "join-private-chart": "Records by diagnosis, as released (bars, with their 95 % intervals).",

@@ -362,7 +362,7 @@ TEXTS = {
     "join-born": "nacimiento",
     "join-sex": "sexo",
     "join-diagnosis": "diagnóstico",
-    "join-private": "Un curador cuenta diagnósticos con ± {reach:g}, por ε = 1: igual de útil para investigar, y sobre nadie.",
+    "join-private": "Un curador cuenta diagnósticos con ± {reach:g}, por ε = 1: basta para investigar. Una creencia del 50% sobre una persona llega, como mucho, al {most:.0%}.",
     "join-refused": "Una pregunta por los diagnósticos de historias sueltas se rechazó: un curador no responde con filas.",
     "join-answered": "Una pregunta por los diagnósticos de historias sueltas NO se rechazó.",
     "join-private-chart": "Historias por diagnóstico, tal como se publica (barras, con sus intervalos del 95 %).",
