@@ -24,6 +24,7 @@ from curador.ledger.opening import open_ledger
 from curador.privacy import PureDP, Unit
 from curador.query.tables.table import Table
 from tests.real_engines import to_postgres
+from tests.steps import at_most
 
 X = {"x": {"type": "integer", "bounds": [0, 3]}}
 COUNT = "SELECT COUNT(*) AS n FROM {}"
@@ -82,18 +83,12 @@ def test_however_many_tables_and_analysts_are_opened_in_one_transaction(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("tables", "analysts"), [(1, 10_000), (1000, 1)])
-def test_large_studies_are_opened_within_four_seconds_of_cpu(tables: int, analysts: int, tmp_path: Path) -> None:
-    import time
-
+def test_large_studies_are_opened_with_little_work_for_each(tables: int, analysts: int, tmp_path: Path) -> None:
     for _ in range(2):
-        start = time.process_time()
-        Curator(
-            {f"t{i}": Table(f"t{i}.csv", columns=X) for i in range(tables)},
-            budget=PureDP(1),
-            analysts={f"analyst {i}": Analyst(PureDP(0.5)) for i in range(analysts)},
-            ledger=tmp_path / "ledger.db",
-        ).close()
-        assert time.process_time() - start < 4  # 2 is wanted; a busy machine makes CPU times longer
+        declared = {f"t{i}": Table(f"t{i}.csv", columns=X) for i in range(tables)}
+        known = {f"analyst {i}": Analyst(PureDP(0.5)) for i in range(analysts)}
+        with at_most(5_000 * (tables + analysts)):
+            Curator(declared, budget=PureDP(1), analysts=known, ledger=tmp_path / "ledger.db").close()
 
 
 def test_what_is_refused_leaves_nothing_open(tmp_path: Path) -> None:

@@ -304,6 +304,15 @@ def class_names() -> dict[str, list[str]]:
     return found
 
 
+def test_no_test_asks_how_fast_the_machine_is() -> None:
+    """A time that passed may have a least value, never a greatest: count steps instead (tests/steps.py)."""
+    measured = re.compile(r"process_time|perf_counter|time\(\) - \w+ <|monotonic\(\) - \w+ <")
+    files = [file for file in TESTS.rglob("*.py") if file != Path(__file__)]
+    assert [str(file.relative_to(TESTS)) for file in files if measured.search(file.read_text())] == []
+    assert measured.search("assert time.monotonic() - begun < 5")
+    assert not measured.search("assert time.monotonic() - begun >= 0.3")
+
+
 def test_a_class_name_means_one_thing() -> None:
     assert {name: files for name, files in class_names().items() if len(files) > 1} == {}
 
