@@ -279,13 +279,15 @@ def test_a_value_that_was_never_declared_is_pointed_out_before_it_is_paid(
     assert ('value="anyway"' in found and "Ask anyway and pay" in found and "anyway=True" in found) == bool(said)
 
 
-@pytest.mark.parametrize(("who", "language", "said"), [("ana", "en", "did you mean “F”?"), ("bea", "es", "¿quiso decir «F»?")])
+@pytest.mark.parametrize(
+    ("who", "language", "said"), [("ana", "en", "did you mean “F”?"), ("bea", "es", "¿quiso decir «F»?")]
+)
 def test_a_value_that_was_never_declared_is_paid_for_by_the_button_that_says_so(
     served: Served, who: str, language: str, said: str
 ) -> None:
     asked = question(0, sql=f"SELECT COUNT(*) AS n FROM people WHERE sex = 'f' -- {who}", key="odd", epsilon="0.01")
     before = charges(served, who)
-    with visitor(served, who, language=language) as person:
+    with visitor(served, who, **{"Accept-Language": language}) as person:
         refused = person.post("/console/ask", data={**asked, "do": "pay"})
         assert (refused.status_code, charges(served, who)) == (422, before)
         assert said in html.unescape(refused.text)
