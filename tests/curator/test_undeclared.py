@@ -58,7 +58,7 @@ def test_whatever_buys_refuses_before_the_charge_and_names_what_is_meant(curator
 def test_what_was_bought_anyway_is_the_same_purchase_and_shown_again_to_its_buyer(curator: cu.Curator) -> None:
     first = curator.ask(ODD, epsilon=1, analyst="ana", anyway=True, key="monday")
     for again in ({}, {"anyway": True}, {"key": "monday"}):
-        same = curator.ask(ODD, epsilon=1, analyst="ana", **again)  # type: ignore[arg-type]
+        same = curator.ask(ODD, epsilon=1, analyst="ana", **again)
         assert (same.repeated, same.charge, same.columns) == (True, first.charge, first.columns)
     assert curator.ask(ODD, epsilon=1).repeated  # the holder of the budget, which was charged for ana
     refused(lambda: curator.ask(ODD, epsilon=1, analyst="ana", fresh=True))  # another purchase
