@@ -366,7 +366,7 @@ def _print_batch(batch: Batch, board: Dashboard, fits: int | None, left: list[Ba
             say("  " + words("of-the-time", output=named, error=said, confidence=percent(error["confidence"])))
         if entry.why:
             bullet(entry.why, "dim", mark=" ")
-    for text in batch.adjustments(spoken()):
+    for text in (*batch.oddities(spoken()), *batch.adjustments(spoken())):
         bullet(text)
     say("\n" + words("in-one-charge", cost=loss(batch.guarantee)))
     if batch.tight is not None and batch.saves:

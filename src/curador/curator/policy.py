@@ -172,7 +172,7 @@ def refuse_undeclared(purchase: Reviewed) -> None:
     first = purchase.undeclared[0]
     place = f"{first['question']}: " if "question" in first else ""
     raise QuestionRefused(
-        f"{place}{first['column']} {_never(first)}: an answer about it is noise alone.",
+        f"{place}{_never(first)}: an answer about it is noise alone.",
         fix=f"{_meant(first)} To buy it as it stands, ask with anyway=True.",
         code=str(first["code"]),
         facts={**{name: x for name, x in first.items() if name != "code"}, "place": place},
@@ -181,8 +181,8 @@ def refuse_undeclared(purchase: Reviewed) -> None:
 
 def _never(note: Mapping[str, Any]) -> str:
     if "range" in note:
-        return f"is declared as {note['range']}, so no row has {note['value']}"
-    return f"has no declared value {note['value']!r}, so probably no row has it"
+        return f"By what is declared, {note['column']} is {note['range']}, so no row has {note['value']}"
+    return f"{note['column']} has no declared value {note['value']!r}, so probably no row has it"
 
 
 def _meant(note: Mapping[str, Any]) -> str:

@@ -238,13 +238,15 @@ class Buyer:
     def review(self, purchase: Purchase, request: Request) -> None:
         """Refuse what the policy does not allow, and values that no declaration allows; free, and without data.
 
-        Such values are bought with ``anyway``; what the same receiver bought before is shown again without it.
+        Such values are bought with ``anyway``; what the same receiver has paid for is shown again without it.
         """
         self._policy.review(purchase, request.because, request.override)
-        if purchase.undeclared and not request.anyway:
-            who = None if request.analyst is None else self._scopes.receiver(request.analyst, purchase.tables)
-            if request.fresh or self.bought_before(purchase, who) is None:
-                refuse_undeclared(purchase)
+        if request.anyway or not purchase.undeclared:
+            return
+        who = None if request.analyst is None else self._scopes.receiver(request.analyst, purchase.tables)
+        named = _named(purchase, request, self._scopes.held(purchase.tables))
+        if named is None or not self._ledger.is_paid(named, who):
+            refuse_undeclared(purchase)
 
     def _bought(self, purchase: Purchase, request: Request, held: Registered) -> Bought:
         named = _named(purchase, request, held)

@@ -329,6 +329,15 @@ class Book(Registry, AccessList):
 
         return self._store.read(read_running)
 
+    def is_paid(self, fingerprint: str, receiver: str | None) -> bool:
+        payers = () if receiver is None else self._path(receiver)
+
+        def read_paid(rows: Rows) -> bool:
+            number = past.answered_charge(rows, None, fingerprint)
+            return number is not None and all(past.has_paid(rows, self._key, scope, number) for scope in payers)
+
+        return self._store.read(read_paid)
+
     def answer(self, charge: str) -> bytes | None:
         number = past.number_of(charge)
 

@@ -243,7 +243,9 @@ def test_questions_too_long_for_the_record_are_shown_again(curator: Curator) -> 
     shown = recall(curator, sold.charge, "ana")
     assert isinstance(shown, Publication)
     assert list(shown) == list(many)
-    again = curator.ask(long, epsilon="0.5", analyst="bea", anyway=True)  # whose own record is too long, and nobody else's is shown
+    again = curator.ask(
+        long, epsilon="0.5", analyst="bea", anyway=True
+    )  # whose own record is too long, and nobody else's is shown
     with pytest.raises(CuradorError) as refused:
         recall(curator, again.charge, "bea")
     assert refused.value.code == "not-recalled"

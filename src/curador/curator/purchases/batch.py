@@ -314,9 +314,13 @@ class Batch:
             paid = guarantee_text(plan.guarantee, language)
             question = {"code": "batch-question", "name": f"{name:<10}", "guarantee": paid, "errors": errors}
             lines.append(note_text(question, language))
+        said = (*self.oddities(language), *self.adjustments(language))
+        return "\n".join([*lines, *(line for text in said for line in bullet(text))])
+
+    def oddities(self, language: str = "en") -> list[str]:
+        """Values that no declaration allows, by question, in words."""
         said = [f"{note['question']}: {note_text(note, language)}" for note in self.undeclared]
-        said += [note_text({"code": "undeclared-asked"}, language)] if said else []
-        return "\n".join([*lines, *(line for text in (*said, *self.adjustments(language)) for line in bullet(text))])
+        return [*said, note_text({"code": "undeclared-asked"}, language)] if said else []
 
     def adjustments(self, language: str = "en") -> list[str]:
         """Which questions are made to agree, and which are not, in words."""

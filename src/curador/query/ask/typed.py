@@ -464,9 +464,10 @@ def _within_bounds(x: ex.Literal, t: Type) -> bool:
 
 
 def _undeclared_note(operand: Expr, x: ex.Literal, t: Type, why: str) -> dict[str, Any]:
-    named = {"column": shortened(operand), "value": str(x.value)[:MOST_LETTERS]}
+    value = _decimal(x.value) if isinstance(x.value, Fraction) else str(x.value)[:MOST_LETTERS]
+    named = {"column": shortened(operand), "value": value}
     if why == "range":
-        return {"code": "undeclared-range", **named, "range": f"{_end(t.lower, t)} … {_end(t.upper, t)}".strip()}
+        return {"code": "undeclared-range", **named, "range": _range(_end(t.lower, t), _end(t.upper, t))}
     near = _near(x.value, [key for key in t.keys or () if isinstance(key, str)]) if isinstance(x.value, str) else ""
     return {"code": "undeclared-near", **named, "near": near} if near else {"code": "undeclared-value", **named}
 
@@ -488,4 +489,12 @@ def _end(end: Fraction | None, t: Type) -> str:
         return ""
     if t.kind in (Kind.DATE, Kind.TIMESTAMP):
         return str(day_of(int(end)) if t.kind is Kind.DATE else moment_of(int(end)))
-    return str(end.numerator) if end.denominator == 1 else f"{float(end):.15g}"
+    return _decimal(end)
+
+
+def _decimal(x: Fraction) -> str:
+    return str(x.numerator) if x.denominator == 1 else f"{float(x):.15g}"
+
+
+def _range(low: str, high: str) -> str:
+    return f"{low} … {high}" if low and high else f"≥ {low}" if low else f"≤ {high}"

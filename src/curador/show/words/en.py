@@ -109,7 +109,7 @@ TEXTS = {
     # -- values that no declaration allows
     "undeclared-value": "{column} has no declared value {value!r}, so probably no row has it: an answer about it is noise alone.",
     "undeclared-near": "{column} has no declared value {value!r}, so probably no row has it: an answer about it is noise alone. Did you mean {near!r}?",
-    "undeclared-range": "{column} is declared as {range}, so no row has {value}: an answer about it is noise alone.",
+    "undeclared-range": "By what is declared, {column} is {range}, so no row has {value}: an answer about it is noise alone.",
     "undeclared-more": "So it is with {n} more values.",
     "undeclared-asked": "A question about such values is refused unless it is asked anyway.",
     # -- an explanation

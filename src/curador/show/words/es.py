@@ -109,7 +109,7 @@ TEXTS = {
     # -- values that no declaration allows
     "undeclared-value": "{column} no tiene declarado el valor {value!r}, así que probablemente ninguna fila lo tenga: una respuesta sobre él es solo ruido.",
     "undeclared-near": "{column} no tiene declarado el valor {value!r}, así que probablemente ninguna fila lo tenga: una respuesta sobre él es solo ruido. ¿Quiso decir {near!r}?",
-    "undeclared-range": "{column} está declarada como {range}, así que ninguna fila tiene {value}: una respuesta sobre ese valor es solo ruido.",
+    "undeclared-range": "Según lo declarado, {column} es {range}, así que ninguna fila tiene {value}: una respuesta sobre ese valor es solo ruido.",
     "undeclared-more": "Lo mismo pasa con {n} valores más.",
     "undeclared-asked": "Una pregunta sobre tales valores se rechaza, salvo que se haga de todos modos.",
     # -- an explanation

@@ -84,7 +84,7 @@ ES: dict[str, tuple[str, str]] = {
         "¿Quiso decir «{near}»? Para comprarla tal como está, pregunte con anyway=True.",
     ),
     "undeclared-range": (
-        "{place}{column} está declarada como {range}, así que ninguna fila tiene {value}: una respuesta sobre ese valor es solo ruido.",
+        "{place}Según lo declarado, {column} es {range}, así que ninguna fila tiene {value}: una respuesta sobre ese valor es solo ruido.",
         "Use un valor declarado. Para comprarla tal como está, pregunte con anyway=True.",
     ),
     "delta-of-size": (
