@@ -102,7 +102,18 @@ CUT = (
 WARNED = ("nothing-learned", "nothing-learned-in", "step-is-coarse", "below-zero")
 """Notes on numbers that mislead who reads them alone."""
 
-BESIDE = (*CUT, "without-keys", *WARNED, "quality-fine", "quality-found", "quality-size", "quality", "adjusted", "apart-cut", "apart-null")
+BESIDE = (
+    *CUT,
+    "without-keys",
+    *WARNED,
+    "quality-fine",
+    "quality-found",
+    "quality-size",
+    "quality",
+    "adjusted",
+    "apart-cut",
+    "apart-null",
+)
 """Notes that are shown wherever the numbers are: without them these would mislead."""
 
 
