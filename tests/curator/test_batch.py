@@ -108,15 +108,16 @@ def test_a_refusal_names_its_question_and_its_column() -> None:
     with closing(Curator({"t": table}, budget=ApproxDP(1, 1e-6))) as curator:
         with pytest.raises(QuestionRefused, match=r"In the question 'by_job': Groups by occ have no public") as refused:
             curator.batch(asked, epsilon=1)
-        assert (refused.value.code, dict(refused.value.facts)) == ("needs-delta", {"groups": "occ", "question": "by_job"})
+        assert refused.value.code == "needs-delta"
+        assert dict(refused.value.facts) == {"groups": "occ", "question": "by_job"}
         assert "list the keys of occ" in refused.value.fix
         spanish = refusal(refused.value, "es")
         assert spanish is not None
         assert spanish[0].startswith("En la pregunta 'by_job': Los grupos por occ no tienen claves públicas")
-        with pytest.raises(QuestionRefused, match=r"In the question 'all': Line 1, column 12: There is no column 'ag'") as unknown:
+        with pytest.raises(QuestionRefused, match=r"'all': Line 1, column 12: There is no column 'ag'") as unknown:
             curator.batch({"all": "SELECT SUM(ag) AS n FROM t"}, epsilon=1)
         assert unknown.value.code == "no-such-column"
-        with pytest.raises(QuestionRefused, match="^Groups by occ have no public keys"):
+        with pytest.raises(QuestionRefused, match=r"^Groups by occ have no public keys"):
             curator.explain(asked["by_job"], epsilon=1)
     with closing(Curator({"t": table}, budget=PureDP(1))) as curator:
         with pytest.raises(QuestionRefused, match="counts epsilon alone") as refused:

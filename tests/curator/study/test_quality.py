@@ -174,7 +174,7 @@ def test_intervals_of_one_report_hold_together_and_end_at_what_is_public() -> No
     missed = 0
     for _ in range(reports):
         found = curator.table("people").quality(epsilon=6, because="a test", fresh=True)
-        assert all(0 <= x <= rows for state in STATES for x in found[state])
+        assert all(0 <= x <= rows for state in STATES for x in found.numbers(state))
         truth = {"fits": rows, "missing": 0, "outside": 0}
         ends = [(truth[s], *found.interval(s, i)) for s in STATES for i in range(n)]
         assert all(0 <= low <= high <= rows for _, low, high in ends)

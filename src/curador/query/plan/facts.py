@@ -25,10 +25,10 @@ from curador.query.plan.expected import Expected
 from curador.query.plan.steps import Largest, Noised, Ranked, Selected, Step
 
 if TYPE_CHECKING:
-    from curador.query.ask.question import Group
-    from curador.query.language.types import Scope, Type
+    from curador.query.language.types import Scope
     from curador.query.plan.checked import Checked
     from curador.query.plan.plan import Plan
+    from curador.query.tables.columns import Key
 
 Facts = Mapping[str, Any]
 """Plain values: JSON can hold them."""
@@ -248,31 +248,40 @@ def _without_keys(checked: Checked) -> dict[str, Any] | None:
     question = checked.question
     if checked.keys is None:  # then NULL is a group as any other
         return None
-    tests = list(_all_true(question.where))
-    present = {e for test in tests for e in _not_null(test)}
-    present |= {e for j in question.joins if not j.outer for a, b in j.on for e in (a, ex.Name(b, j.table))}
-    scope = {n: replace(t, nullable=t.nullable and n not in present) for n, t in checked.scope.items()}
+    joined = [ex.Compare("=", a, ex.Name(b, j.table)) for j in question.joins if not j.outer for a, b in j.on]
+    tests = [*joined, *_all_true(question.where)]
     listed = {name for given in question.keys for name in given.groups}
     found: dict[str, list[str]] = {"missing": [], "other": []}
     for group, t in zip(question.group_by, checked.groups, strict=True):
-        asked = any(_among(test, group.expr, t) for test in tests)
-        if not asked and (question.tree is not None or group.name in listed or _may_be_other(group, t, scope)):
-            found["other"].append(group.name)
-        elif not asked and group.expr not in present and _may_be_null(group.expr, scope):
-            found["missing"].append(group.name)
+        lost = _lost(group.expr, t.domain, tests, checked.scope)
+        given = question.tree is not None or group.name in listed
+        if given and not any(_among(test, group.expr, t.domain) for test in tests):
+            lost.add("other")
+        if lost:
+            found["other" if "other" in lost else "missing"].append(group.name)
     return {"code": "without-keys", **found} if found["missing"] or found["other"] else None
 
 
-def _may_be_other(group: Group, t: Type, scope: Scope) -> bool:
-    """Whether a value may be none of the public ones; the keys of a joined public table are all that it has."""
-    if isinstance(group.expr, ex.Bin):
-        ends, edges = typecheck(group.expr.operand, scope).bounds, group.expr.edges
-        return ends is None or not edges[0] <= ends[0] <= ends[1] <= edges[-1]
-    return t.domain is not None and not has_no_other_values(group.expr, scope)
+def _lost(e: ex.Expr, domain: tuple[Key, ...] | None, tests: Sequence[ex.Expr], scope: Scope) -> set[str]:
+    """What rows that pass the tests may have in place of a public value: NULL, or another value.
 
-
-def _may_be_null(e: ex.Expr, scope: Scope) -> bool:
-    return typecheck(e.operand if isinstance(e, ex.Bin) else e, scope).nullable
+    Without a domain the public values are all those of a joined public table.
+    """
+    if isinstance(e, ex.Literal):
+        return {"missing"} if e.kind is None else set()
+    if any(_among(test, e, domain) for test in tests):
+        return set()
+    if isinstance(e, ex.Case):
+        results = [(value, [*tests, *_all_true(test)]) for test, value in e.whens] + [(e.otherwise, [*tests])]
+        return {code for value, known in results for code in _lost(value, domain, known, scope)}
+    present = {x for test in tests for x in _not_null(test)}
+    here = {**scope, **{n: replace(scope[n], nullable=False) for n in present & scope.keys() if isinstance(n, ex.Name)}}
+    t = typecheck(e.operand if isinstance(e, ex.Bin) else e, here)
+    found = {"missing"} if t.nullable and e not in present else set()
+    if isinstance(e, ex.Bin):
+        inside = t.bounds is not None and e.edges[0] <= t.bounds[0] <= t.bounds[1] <= e.edges[-1]
+        return found if inside else {"other"}
+    return found if domain is None or has_no_other_values(e, scope) else {"other"}
 
 
 def _all_true(where: ex.Expr | None) -> Iterator[ex.Expr]:
@@ -297,13 +306,12 @@ def _not_null(test: ex.Expr) -> Iterator[ex.Expr]:
         yield plain
 
 
-def _among(test: ex.Expr, e: ex.Expr, t: Type) -> bool:
+def _among(test: ex.Expr, e: ex.Expr, domain: tuple[Key, ...] | None) -> bool:
     """Whether a condition lets nothing through but some of the public values of what is grouped by."""
-    domain = t.domain or ()
     if isinstance(test, ex.In):
-        return test.operand == e and all(isinstance(x, ex.Literal) and x.value in domain for x in test.values)
+        return test.operand == e and all(x.value in (domain or ()) for x in test.values)
     if isinstance(test, ex.Compare) and test.op == "=" and isinstance(test.right, ex.Literal):
-        return test.left == e and test.right.value in domain
+        return test.left == e and test.right.value in (domain or ())
     return False
 
 

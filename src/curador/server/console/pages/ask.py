@@ -315,6 +315,7 @@ async def _rehearsal(visit: Visit, caller: Caller, form: Filled) -> dict[str, An
     each = f"{rows // groups:,}" if groups > 1 else ""
     table = serving.curator.tables[found["question"]["table"]]
     known = body.rows * groups if body.rows else table.size if table.unit.id is None else None
-    enough = known is not None and known <= rows  # made-up rows that are fewer than the real ones would mislead
-    vague = f"{known // groups:,}" if enough and any(note["code"] in VAGUE for note in made.remarks) else ""
+    says_little = any(note["code"] in VAGUE for note in made.remarks)
+    # Made-up rows that are fewer than the real ones say nothing of these.
+    vague = f"{known // groups:,}" if known is not None and known <= rows and says_little else ""
     return {"rehearsal": Markup(shown), "rows": f"{rows:,}", "each": each, "vague": vague}
