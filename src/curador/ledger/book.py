@@ -273,15 +273,17 @@ class Book(Registry, AccessList):
             elif scope == bought.receiver:
                 first = past.reserved(rows, paid)
         rows.require(AFTER)  # the answer leaves now
+        binds = past.binds(rows, bought.request, pays=bool(owing))
         if owing:
-            entry = replace(bought, scopes=owing, costs=[costs[scope] for scope in owing])
+            key = bought.request if binds else None
+            entry = replace(bought, scopes=tuple(owing), costs=tuple(costs[scope] for scope in owing), request=key)
             sequence = append(rows, self._key, entry, at)
             answer = past.stored_answer(rows, number)
             rows.put(ANSWER, entry.charge, answer)
             append(rows, self._key, Settled(entry.charge, digest(answer)), at)
             return past.charge_of(entry, at, None, True, sequence)
         again = Repeated(number, (), (), bought.receiver, bought.request, bought.fingerprint)
-        if past.binds(rows, bought.request):
+        if binds:
             append(rows, self._key, again, at)
         own = first.note if bought.receiver == first.receiver else bought.note
         return past.charge_of(first, at, replace(again, note=own), True)

@@ -94,14 +94,16 @@ def paid_with(rows: Rows, key: bytes, scope: str, number: int, fingerprint: str 
     )
 
 
-def binds(rows: Rows, key: str | None) -> bool:
-    """Whether a repeat that pays nothing binds its key: where a charge under that key is not settled.
+def binds(rows: Rows, key: str | None, *, pays: bool) -> bool:
+    """Whether a repeat binds its key: where it pays, or a charge under that key is not settled.
 
     One key, one answer: such a charge must not give a second one.  What pays nothing under a key that bought nothing
     leaves no trace, for anybody could send it for ever; sent again, it finds the same answer by its fingerprint.
     """
-    known = None if key is None else rows.get(REQUEST, key)
-    return known is not None and known[2] is None
+    if key is None:
+        return False
+    known = rows.get(REQUEST, key)
+    return pays if known is None else known[2] is None
 
 
 def running(rows: Rows, fingerprint: str | None) -> str | None:
