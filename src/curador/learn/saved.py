@@ -47,6 +47,7 @@ def to_json(model: PrivateModel) -> dict[str, Any]:
             "neighbors": privacy.neighbors.value,
             "unit": privacy.unit,
             "charge": privacy.charge,
+            "arrays": privacy.arrays,
         },
     }
 
@@ -99,6 +100,7 @@ def from_json(data: Mapping[str, Any]) -> PrivateModel:
             Neighbors(told["neighbors"]),
             told["unit"],
             told["charge"],
+            bool(told.get("arrays", told["charge"] is None)),
         )
     except (KeyError, TypeError, AttributeError, ValueError, IndexError, RecursionError, OverflowError, MemoryError):
         raise _not_a_model() from None
