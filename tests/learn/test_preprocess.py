@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -170,4 +171,8 @@ def test_the_sentence_of_a_model_of_arrays_says_which_rows_it_counts(tmp_path: P
     assert "transformador" in model.privacy_.sentence("es")
     save(model, tmp_path / "model.json")
     assert load(tmp_path / "model.json").privacy_ == model.privacy_
+    older = json.loads((tmp_path / "model.json").read_text())
+    del older["privacy"]["arrays"]
+    (tmp_path / "older.json").write_text(json.dumps(older))
+    assert load(tmp_path / "older.json").privacy_ == model.privacy_  # what no ledger counted was of arrays
     assert "transformer" not in replace(model.privacy_, arrays=False).sentence()
