@@ -112,7 +112,7 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc]
             bought = self.curator.buy(HeldTraining(where, self.curator.tables, learner, work, text))
             content, charge = bought.measurement, str(bought.charge.id)
         self._settle(learner, content, named)
-        self.privacy_ = ModelPrivacy(learner.guarantee, learner.event, neighbors, None, charge)
+        self.privacy_ = ModelPrivacy(learner.guarantee, learner.event, neighbors, None, charge, True)
         return self
 
     def _charged(self) -> tuple[str | None, Neighbors]:

@@ -25,7 +25,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from curador.curator.curator import Curator
-from curador.curator.purchases.plain import from_note
+from curador.curator.purchases.plain import CHARGING, from_note
 from curador.curator.purchases.training import TrainingRun
 from curador.curator.releases.recall import bought_by, declarations, is_what_was_bought, not_recalled
 from curador.curator.table import CuratorTable
@@ -108,7 +108,7 @@ def model_named(name: object, settings: Any) -> PrivateModel:
     if name not in kinds:
         raise InvalidParameter(f"No model is called {name!r}.", fix=f"Use {', '.join(kinds)}.")
     kind = public[str(name)]
-    known = set(kind._get_param_names()) - {"curator", "table", "in_search"}
+    known = set(kind._get_param_names()) - set(CHARGING)
     if not isinstance(settings, Mapping) or (unknown := sorted(set(settings) - known)):
         wrong = unknown[0] if isinstance(settings, Mapping) else "settings"
         raise InvalidParameter(f"{name} has no setting {wrong!r}.", fix=f"Use {', '.join(sorted(known))}.")

@@ -59,6 +59,7 @@ TEXTS = {
     "fit-centres": "{clusters} centres are grown and moved in {rounds} rounds, each count with noise of deviation {noise}.",
     "model-keeps": "{guarantee} for {unit} {neighbors}.",
     "model-charged": "Charge {charge} of the ledger.",
+    "model-rows": "It counts the rows that fit was given: what a transformer learned from rows before is not covered.",
     "model-uncounted": "No ledger counted it: every fit on the same people adds to it.",
     "fit-search": "Of {candidates} candidates one is drawn, fitted and scored at rho {rho}, {runs} times in the mean; the best is shown.",
     "trials-epsilon": "privacy loss ε",

@@ -59,6 +59,7 @@ TEXTS = {
     "fit-centres": "{clusters} centros crecen y se mueven en {rounds} rondas, cada conteo con ruido de desviación {noise}.",
     "model-keeps": "{guarantee} para {unit} {neighbors}.",
     "model-charged": "Cargo {charge} del registro.",
+    "model-rows": "Vale para las filas que recibió fit: no cubre lo que un transformador aprendió antes de las filas.",
     "model-uncounted": "Ningún registro lo contó: cada ajuste sobre las mismas personas se suma.",
     "fit-search": "De {candidates} candidatos se sortea, ajusta y puntúa uno con rho {rho}, {runs} veces de media; se muestra el mejor.",
     "trials-epsilon": "pérdida de privacidad ε",
