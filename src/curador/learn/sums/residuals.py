@@ -15,9 +15,9 @@ from math import erfc, exp, pi, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from curador.accounting.events import Event, GaussianNoise, PureLoss, compose
+from curador.accounting.events import Event, PureLoss, compose
 from curador.learn.descent.slopes import UNIT
-from curador.learn.descent.whitened import FINE, HEAVIEST, MAP_BITS, caps, clip_units, exactly, whitening
+from curador.learn.descent.whitened import FINE, HEAVIEST, MAP_BITS, caps, clip_units, exactly, one_release, whitening
 from curador.learn.pricing import SLACK, deviation_for, mu_of
 from curador.learn.rows.design import Design
 from curador.learn.rows.encoding import SCALE, Encoding, Floats, Ints
@@ -111,17 +111,17 @@ class FromConstant:
 
     budget: Fraction
     pure: bool
-    first: Fraction = Fraction(1, 20)
+    first: Fraction = Fraction(1, 40)
     clear: int = 25
-    wasted: Fraction = Fraction(1, 20)
+    wasted: Fraction = Fraction(1, 10)
     steps: int = 5
     copies: int = 1
     neighbors: Neighbors = Neighbors.ADD_REMOVE
 
     @property
     def rest(self) -> Fraction:
-        """The budget of what follows the first mean."""
-        return self.budget * (1 - self.first) if self.pure else self.budget / sqrt_up(1 / (1 - self.first))
+        """The budget of what follows the first mean; a little less where all of it is charged as one release."""
+        return self.budget * (1 - self.first) if self.pure else self.budget / SLACK / sqrt_up(1 / (1 - self.first))
 
     def mean(self, budget: Fraction) -> Gaussian | Laplace:
         """The noise of the number of rows and of the sum of their labels."""
@@ -156,10 +156,9 @@ class FromConstant:
         self.mean(self.rest)
         self.moments(encoding)
         if self.pure:
-            return compose(begin, PureLoss(self.rest))
+            return compose(begin, PureLoss(self.rest, self.neighbors))
         self.along(self.steps).gradients(encoding)
-        sigma = (3 + SLACK) / 4 / (self.budget * sqrt_up(1 - self.first))  # docs/proofs/learn.md, Claim 7a
-        return compose(begin, GaussianNoise(sigma, Fraction(1), self.neighbors))
+        return compose(begin, one_release(self.budget * sqrt_up(1 - self.first), self.neighbors))
 
     def measured(
         self,
