@@ -102,7 +102,12 @@ def test_a_condition_of_a_recipe_is_kept_with_its_charge(curator: Curator) -> No
 
 
 @pytest.mark.parametrize(
-    ("model", "former", "label"), [(LogisticRegression(1, "1e-6"), {"steps": 16, "clip": 3}, "sex")]
+    ("model", "former", "label"),
+    [
+        (LogisticRegression(1, "1e-6"), {"steps": 16, "clip": 3}, "sex"),
+        (LinearRegression(1, "1e-6"), {"steps": 5}, "pay"),
+        (LinearRegression(1), {"steps": 0}, "pay"),
+    ],
 )
 def test_what_was_bought_with_former_defaults_is_made_again(
     curator: Curator, model: Any, former: dict[str, Any], label: str

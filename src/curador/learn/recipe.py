@@ -35,7 +35,7 @@ from curador.learn.model import PrivateModel
 if TYPE_CHECKING:
     from curador.curator.releases.recall import Declarations
 
-FORMER: tuple[Mapping[str, Any], ...] = ({}, {"steps": 16, "clip": 3})
+FORMER: tuple[Mapping[str, Any], ...] = ({}, {"steps": 16, "clip": 3}, {"steps": 5}, {"steps": 0})
 """What earlier versions took where it was not said; what they sold is known again by it."""
 
 KNOWN = ("model", "table", "features", "label", "where", "rows_per_unit", "settings")
@@ -143,7 +143,9 @@ def bought_model(
     if bought is None:
         return None
     stated = bought.charge.note.get("recipe")
-    for former in FORMER if isinstance(stated, Mapping) and set(stated) <= set(KNOWN) else ():
+    if not isinstance(stated, Mapping) or not set(stated) <= set(KNOWN):
+        raise not_recalled(charge)
+    for former in FORMER:
         with suppress(InvalidParameter, QuestionRefused):  # not plain; of an older version, declared otherwise now
             recipe = recipe_from(_otherwise(from_note(stated), settings, former), "recipe")
             then = declarations(curator, bought)

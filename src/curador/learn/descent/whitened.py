@@ -105,10 +105,16 @@ class Whitened:
         steps = steps_for(share) if self.steps is None else self.steps
         return steps, clip_for(share, columns) if self.clip is None else self.clip
 
+    @property
+    def given(self) -> bool:
+        """Whether steps and clip are given, and so fixed before the moments."""
+        return self.steps is not None and self.clip is not None
+
     def gradients(self, size: int, steps: int, clip: Fraction) -> Gaussian:
-        """The noise of one of ``steps`` steps."""
+        """The noise of one of ``steps`` steps; a little more where they are charged as one release, for their grids."""
         moved = Fraction(clip_units(clip) * self.copies * (1 if self.neighbors is Neighbors.ADD_REMOVE else 2))
-        sigma = deviation_for(moved, self.mu / sqrt_up(steps / (1 - self.share)), size)
+        mu = self.mu / (1 if self.given else SLACK)
+        sigma = deviation_for(moved, mu / sqrt_up(steps / (1 - self.share)), size)
         return Gaussian(sensitivity=moved, sigma=sigma, coordinates=size, neighbors=self.neighbors)
 
     def event(self, encoding: Encoding, outputs: int) -> Event:
@@ -123,8 +129,7 @@ class Whitened:
         if self.steps is not None and self.clip is not None:
             return compose(moments, self.gradients(size, self.steps, self.clip).event * self.steps)
         self.gradients(size, self.steps or MOST_STEPS, self.clip or Fraction(1))
-        sigma = (3 + SLACK) / 4 / (self.mu * sqrt_up(1 - self.share))  # the rest of the slack pays for their grids
-        return compose(moments, GaussianNoise(sigma, Fraction(1), self.neighbors))
+        return compose(moments, one_release(self.mu * sqrt_up(1 - self.share), self.neighbors))
 
     def descend(
         self,
@@ -160,6 +165,11 @@ class Whitened:
                 progress((step + 1) / steps)
         weights = np.asarray(np.clip(back @ (mean / (steps - steps // 2)), -HEAVIEST, HEAVIEST))
         return weights, replace(self, steps=steps, clip=clip)
+
+
+def one_release(mu: Fraction, neighbors: Neighbors) -> GaussianNoise:
+    """What Gaussian releases whose squares add up to that of ``mu`` / SLACK are at most, however they are divided."""
+    return GaussianNoise(SLACK / mu, Fraction(1), neighbors)
 
 
 def moved_moments(most: int, copies: int, neighbors: Neighbors) -> Fraction:

@@ -52,6 +52,7 @@ TEXTS = {
     "fit-made-up-line": "On {rows} made-up rows, half of whose variance is a linear rule, such settings explain {noised} of it, without noise {plain}.",
     "score-counts": "Two counts, of rows it is right and wrong about, each within ± {error}, 95 % of the time.",
     "fit-regression": "Learned from noisy moments and {steps} noisy steps along residuals over {columns} columns, each row clipped to {clip} deviations.",
+    "fit-from-constant": "Learned from the mean of the label first, then from noisy moments of {columns} columns. What noise alone could have made is left out; a table of fewer than about {rows} rows gets the mean alone.",
     "fit-moments": "Learned from noisy moments of {columns} columns.",
     "fit-covariances": "On {rows} rows the variance along any direction has noise of deviation {noise}, where a column that fills its bounds evenly has variance 0.33.",
     "fit-made-up-centres": "On {rows} made-up rows that fill the bounds evenly, the mean of squared distances from centres is {noised}, without noise {plain}.",

@@ -52,6 +52,7 @@ TEXTS = {
     "fit-made-up-line": "En {rows} filas inventadas, la mitad de cuya varianza es una regla lineal, estos ajustes explican {noised} de ella; sin ruido, {plain}.",
     "score-counts": "Dos conteos, de filas en que acierta y en que falla, cada uno dentro de ± {error}, el 95 % de las veces.",
     "fit-regression": "Se aprende de momentos con ruido y de {steps} pasos con ruido según los residuos sobre {columns} columnas, cada fila recortada a {clip} desviaciones.",
+    "fit-from-constant": "Se aprende primero la media de la etiqueta y luego momentos con ruido de {columns} columnas. Se omite lo que el ruido solo podría haber hecho; una tabla de menos de unas {rows} filas recibe solo la media.",
     "fit-moments": "Se aprende de momentos con ruido de {columns} columnas.",
     "fit-covariances": "En {rows} filas, la varianza en cualquier dirección tiene ruido de desviación {noise}; una columna que llena sus límites por igual tiene varianza 0.33.",
     "fit-made-up-centres": "En {rows} filas inventadas que llenan los límites por igual, la media de los cuadrados de las distancias a los centros es {noised}; sin ruido, {plain}.",
