@@ -47,6 +47,7 @@ _NUMBERS = count(1)
 Registered = Mapping[str, Registration]
 """The tables of a purchase, and what they stand for in the ledger."""
 
+
 class Purchase(Protocol):
     """Anything that a curator can buy.
 

@@ -222,8 +222,9 @@ class Book(Registry, AccessList):
             refuse_other_data(rows, planned)
             answered = past.answered_charge(rows, key, fingerprint)
             if answered is not None:
+                new = rows.head.charges + 1
                 bought = Reserved(
-                    rows.head.charges + 1, (), (), terms.event, terms.promised, noted, key, fingerprint, receiver, RESOLD
+                    new, (), (), terms.event, terms.promised, noted, key, fingerprint, receiver, owner=RESOLD
                 )
                 return self._repeat(rows, answered, event, costs, owing, bought, at)
             if owner is not None and (running := past.running(rows, fingerprint)) not in (None, ended):
