@@ -31,7 +31,7 @@ def test_a_larger_budget_gets_more_steps_and_clips_less(kind: Any) -> None:
     assert kind(10, 1e-5, **DECLARED).fit(X[:300], Y[:300]).n_iter_ < 128
 
 
-def test_rows_are_those_of_the_noisy_moments(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_are_those_of_the_noisy_moments() -> None:
     """What is chosen changes with the noise, on the same rows: it is not their number."""
     found = {LogisticRegression("0.1", 1e-5, **DECLARED).fit(X, Y).clip_ for _ in range(3)}
     assert len(found) == 3

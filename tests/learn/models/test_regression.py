@@ -169,7 +169,7 @@ def test_it_is_never_far_below_the_constant_nor_worse_with_more(delta: float | N
     for rows, declared in ((X, {"bounds": (0, 1)}), (keys, {"keys": {"k": range(40)}})):
         found = []
         for epsilon in ("0.01", "0.1", 1, 10):
-            model = LinearRegression(epsilon, delta, **declared, label_bounds=(0, 100))  # type: ignore[arg-type]
+            model = LinearRegression(epsilon, delta, **declared, label_bounds=(0, 100))
             found.append(model.fit(rows, y).score(rows, y))
         assert min(found) > -0.02
         assert all(more > less - 0.005 for less, more in itertools.pairwise(found))

@@ -140,11 +140,11 @@ def test_what_follows_the_mean_costs_what_was_charged(guarantee: Guarantee, neig
     ((charged, _),) = (part for part in event.parts if part[0] != settings.begin.event)
     assert isinstance(charged, GaussianNoise)
 
-    def cost(one: Gaussian) -> Fraction:
+    def cost(one: Gaussian | Laplace) -> Fraction:
+        assert isinstance(one, Gaussian)
         return (one.event.sensitivity / one.event.sigma) ** 2
 
     again = settings.mean(settings.rest)
-    assert isinstance(again, Gaussian)
     assert cost(again) <= (charged.sensitivity / charged.sigma) ** 2
     for steps in range(1, settings.steps + 1):
         all_steps = steps * cost(settings.along(steps).gradients(MIXED))
