@@ -44,6 +44,7 @@ TEXTS = {
     # -- how a command ends
     # -- a model
     "fit-costs": "It costs {guarantee}, for {unit} {neighbors}; fitting the same again is free.",
+    "fit-flags": "{columns} columns are between 0 and 1, and each adds noise like any number. If they come from one column, use that with its keys: it adds the noise of one.",
     "fit-cut": "Of each unit at most {rows} rows are learned from.",
     "fit-whitened": "Learned by whitened descent: {steps} steps over {columns} columns, each row clipped to {clip}.",
     "fit-whitened-by-rows": "Learned by whitened descent over {columns} columns. Steps and clipping follow from the budget and a noisy number of rows, which the same fit measures: on {rows} rows {steps} steps, each row clipped to {clip}.",

@@ -44,6 +44,7 @@ TEXTS = {
     # -- how a command ends
     # -- a model
     "fit-costs": "Cuesta {guarantee}, para {unit} {neighbors}; repetir el mismo ajuste es gratis.",
+    "fit-flags": "{columns} columnas están entre 0 y 1, y cada una añade ruido como cualquier número. Si vienen de una sola columna, use esa con sus claves: añade el ruido de una.",
     "fit-cut": "De cada unidad se aprende de {rows} filas como mucho.",
     "fit-whitened": "Se aprende por descenso blanqueado: {steps} pasos sobre {columns} columnas, cada fila recortada a {clip}.",
     "fit-whitened-by-rows": "Se aprende por descenso blanqueado sobre {columns} columnas. Los pasos y el recorte dependen del presupuesto y de un número de filas con ruido, que mide el mismo ajuste: con {rows} filas, {steps} pasos, cada fila recortada a {clip}.",
