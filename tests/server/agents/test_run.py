@@ -21,7 +21,7 @@ from curador.server.agents.desk import Desk
 from curador.server.agents.run import AT_ONCE, agent_server
 from curador.server.gate.clock import TickClock
 from curador.server.gate.settings import Settings
-from tests.server.served import SQL, Served, serving, write_study
+from tests.server.served import JOINED, SQL, Served, serving, write_study
 
 COMMAND = Path(sys.executable).with_name("curador")
 PRICE = {"sql": SQL, "epsilon": "0.1"}
@@ -71,6 +71,10 @@ async def converse(client: Client) -> None:
     assert "epsilon 0.1" in text(explained)
     assert values(await client.call_tool("how_many", {**PRICE, "epsilon": "0.5"}))["fits"] == 2
     assert values(await client.call_tool("budget", {}))["spent"]["epsilon"] == 0
+
+    joined = await client.call_tool("explain", {"sql": JOINED, "epsilon": "0.1"})
+    assert not joined.is_error, text(joined)
+    assert values(joined)["keys"] == 2
 
     bought = await client.call_tool("ask", {**PRICE, "because": WHY})
     assert not bought.is_error, text(bought)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from curador import Plan
+from curador.curator.releases.explanation import Planned
 from curador.errors import CuradorError, InvalidParameter, QuestionRefused
 
 PLAIN = (str, int, float, bool, type(None))
@@ -41,15 +41,14 @@ def unforeseen() -> CuradorError:
     )
 
 
-def refuse_many_groups(plan: Plan, most: int) -> None:
+def refuse_many_groups(plan: Planned, most: int) -> None:
     """Refuse an answer of more groups than are given out at once; free."""
-    keys = plan.checked.keys
-    if keys is not None and len(keys) > most:
+    if plan.groups is not None and plan.groups > most:
         raise QuestionRefused(
-            f"The answer has {len(keys):,} groups; the most here is {most:,}.",
+            f"The answer has {plan.groups:,} groups; the most here is {most:,}.",
             fix="Group by less.",
             code="too-many-groups",
-            facts={"n": len(keys), "most": most},
+            facts={"n": plan.groups, "most": most},
         )
 
 
