@@ -81,7 +81,8 @@ def test_groups_of_a_public_table_are_planned_where_its_rows_are(curator: Any, s
 
 def test_a_batch_over_a_public_table_is_planned_where_its_rows_are(curator: Any, served: Served) -> None:
     ages = "SELECT w.word, COUNT(*) AS n FROM people p JOIN words w ON p.sex = w.code WHERE p.age > 30 GROUP BY w.word"
-    questions, how = {"all": JOINED, "old": ages, "n": SQL}, {"epsilon": 0.3, "tight": "1e-8"}
+    questions = {"all": JOINED, "old": ages, "n": SQL}
+    how: dict[str, Any] = {"epsilon": 0.3, "tight": "1e-8"}
     there, batch = served.curator.batch(questions, **how), curator.batch(questions, **how)
     assert batch.to_dict() == there.to_dict()
     assert (batch.guarantee, batch.tight, str(batch), repr(batch)) == (

@@ -35,8 +35,7 @@ from curador.cli.options import (
 )
 from curador.cli.screen import bullet, console, emit, loss, loss_left, say, spoken, whole, words
 from curador.errors import InvalidParameter, NotPromised
-from curador.privacy import guarantee_from_json
-from curador.show.explain import batch_notes, cheaper_as_a_whole, error_text, output_text
+from curador.show.explain import batch_notes, cheaper_as_a_whole, error_text, output_text, stated_text
 from curador.show.release import BESIDE
 from curador.show.tables import percent
 
@@ -354,7 +353,7 @@ def _print_batch(batch: Batch, board: Dashboard, fits: int | None, left: list[Ba
     if board.title:
         say(board.title, "bold")
     for name, one in facts["questions"].items():
-        say(f"\n{name}: {loss(guarantee_from_json(one['guarantee']))}", "bold")
+        say(f"\n{name}: {stated_text(one['guarantee'], spoken())}", "bold")
         for error in one["expected"]:
             named, said = output_text(error, spoken()), error_text(error, spoken())
             say("  " + words("of-the-time", output=named, error=said, confidence=percent(error["confidence"])))

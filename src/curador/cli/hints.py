@@ -23,6 +23,7 @@ HINTS = {
     "csv-delimiter": "With init, say --delimiter.",
     "csv-spaces": "With init, say --trim.",
     "csv-encoding": "With init, say --encoding latin-1.",
+    "board-without-study": "Or say --at, with the address of a server.",
     "explain-asked": 'Say curador explain "SELECT …".',
     "log-unwritable": "Say --log.",
     "demo-folder": "Say --folder.",

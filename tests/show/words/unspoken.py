@@ -38,6 +38,7 @@ UNSPOKEN: dict[str, tuple[str, ...]] = {
         "curator/purchase.py:__post_init__",
         "curator/purchases/batch.py:__post_init__",
         "curator/purchases/batch.py:declared",
+        "curator/purchases/batch.py:require_named",
         "curator/purchases/batch.py:split",
         "curator/purchases/batch.py:tight",
         "curator/purchases/running.py",

@@ -62,10 +62,8 @@ class Dashboard:
     def study(self) -> Path:
         """The file of its study; a dashboard for a server's curator needs none."""
         if self.named is None:
-            raise InvalidParameter(
-                "The dashboard names no study.",
-                fix='Write study = "study.toml", or say --at with the address of a server.',
-            )
+            what, fix = "The dashboard names no study.", 'Write study = "study.toml".'
+            raise InvalidParameter(what, fix=fix, code="board-without-study")
         return self.named
 
     @property
