@@ -13,8 +13,8 @@ from typing import Any
 import anyio
 import pytest
 from anyio import CapacityLimiter
-from mcp import Client, StdioServerParameters, stdio_client
-from mcp.types import CallToolResult, TextContent
+from mcp import Client, MCPError, StdioServerParameters, stdio_client
+from mcp.types import CallToolResult, TextContent, TextResourceContents
 
 from curador import Curator, Plan
 from curador.server.agents.desk import Desk
@@ -23,6 +23,7 @@ from curador.server.gate.clock import TickClock
 from curador.server.gate.settings import Settings
 from tests.server.served import JOINED, SQL, Served, serving, write_study
 
+SQL_PAGE = Path(__file__).parents[3] / "docs" / "reference" / "sql.md"
 COMMAND = Path(sys.executable).with_name("curador")
 PRICE = {"sql": SQL, "epsilon": "0.1"}
 WHY = "how many women and men there are, for the yearly report"
@@ -61,6 +62,14 @@ async def converse(client: Client) -> None:
     assert "Call explain first" in (tools["ask"].description or "")
     assert "interval" in (tools["ask"].description or "")
     assert [name for name, tool in tools.items() if tool.annotations and not tool.annotations.read_only_hint] == ["ask"]
+
+    (page,) = (await client.list_resources()).resources
+    assert "SQL" in (page.description or "")
+    (content,) = (await client.read_resource(str(page.uri))).contents
+    assert isinstance(content, TextResourceContents)
+    assert content.text == SQL_PAGE.read_text(encoding="utf-8")
+    with pytest.raises(MCPError, match="no such resource"):
+        await client.read_resource("curador://rows")
 
     seen = await client.call_tool("list_tables", {})
     assert values(seen)["tables"]["people"]["columns"]["age"]["bounds"] == ["0", "100"]

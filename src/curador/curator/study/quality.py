@@ -89,7 +89,7 @@ class QualityHolder:
                 fix=suggestion(table, [name for name, t in self.tables.items() if not t.public]),
                 code="no-such-private-table",
             )
-        known = _lists(declared)
+        known = listed_values(declared)
         others = [name for name in declared.columns if name != declared.unit.id]
         asked = list(dict.fromkeys(columns)) or checkable(declared)
         for name in asked:
@@ -120,7 +120,7 @@ class QualityHolder:
 
     def _of_states(self, table: str, asked: Iterable[str], confidence: float) -> dict[str, Planner]:
         declared = self.tables[table]
-        known = _lists(declared)
+        known = listed_values(declared)
         read = {name: _unbounded(column) for name, column in declared.columns.items()}
         tables = {**self.tables, table: replace(declared, columns=read, trees={})}
         planners = {}
@@ -165,11 +165,11 @@ def presented(asked: Quality, bought: Bought, rehearsal: bool, language: str) ->
 
 def checkable(table: Table) -> list[str]:
     """The columns that have a quality: all but the id, and those of very many keys."""
-    known = _lists(table)
+    known = listed_values(table)
     return [name for name in table.columns if name != table.unit.id and len(known[name] or ()) <= MOST_KEYS]
 
 
-def _lists(table: Table) -> dict[str, tuple[object, ...] | None]:
+def listed_values(table: Table) -> dict[str, tuple[object, ...] | None]:
     """The values that each column may have, where they are listed: its keys, or those of a tree."""
     found: dict[str, tuple[object, ...] | None] = {name: column.keys for name, column in table.columns.items()}
     for tree in table.trees.values():

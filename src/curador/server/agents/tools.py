@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any
 
 from pydantic import Field, ValidationError
 
+from curador.curator.study.quality import listed_values
 from curador.errors import CuradorError
+from curador.query.ask.typed import table_of
+from curador.query.language.expressions import Literal
+from curador.query.language.text import sql_text
+from curador.query.tables.names import suggestion
 from curador.server.agents import teaching
 from curador.server.agents.desk import Desk
 from curador.server.bodies import Body, Name, PriceBody
 from curador.server.gate.cpu import bounded
 from curador.server.gate.refusals import code_of, malformed, plain, refused, unforeseen
 from curador.server.shown import balance, charge
+from curador.show.describe import KEYS_DESCRIBED
 
 
 @dataclass(frozen=True)
@@ -39,6 +45,14 @@ Sql = Annotated[
 
 class NothingBody(Body):
     """No arguments."""
+
+
+class TablesBody(Body):
+    """No arguments, or a column whose keys are wanted."""
+
+    table: Annotated[Name | None, Field(description="With column: only the keys of that column.")] = None
+    column: Annotated[Name | None, Field(description="With table: the column whose keys are listed.")] = None
+    start: Annotated[int, Field(ge=0, description="With column: how many keys to pass over.")] = 0
 
 
 class AgentQuestionBody(PriceBody):
@@ -76,11 +90,52 @@ class ChargeBody(Body):
     charge: Annotated[str, Field(max_length=20, pattern="^[0-9]+$", description="The id of one of your charges.")]
 
 
-def _tables(desk: Desk, body: NothingBody) -> ToolAnswer:
-    own = desk.balance()
+KEYS_SHOWN = 200
+"""Keys of one column that the description of all tables lists."""
+
+KEYS_AT_ONCE = 1000
+"""Keys that one call for a column lists."""
+
+
+def _tables(desk: Desk, body: TablesBody) -> ToolAnswer:
+    if body.table is not None or body.column is not None:
+        return _keys(desk, body)
     described = desk.curator.describe()
-    text = str(type(described)(described.tables, (str(own),), desk.language))
+    tables = str(type(described)(described.tables, (), desk.language)).rstrip()
+    keys = [
+        _listing(name, column, values, 0, KEYS_SHOWN)
+        for name, table in desk.curator.tables.items()
+        for column, values in listed_values(table).items()
+        if values is not None and len(values) > KEYS_DESCRIBED
+    ]
+    text = "\n\n".join([tables, *keys, str(desk.balance())])
     return ToolAnswer(text, {"tables": desk.declarations(), "remaining": _left(desk)})
+
+
+def _keys(desk: Desk, body: TablesBody) -> ToolAnswer:
+    """Some of the keys of one column."""
+    if body.table is None or body.column is None:
+        raise refused("Keys are those of a column of a table.", "Give table and column, or neither.", "malformed")
+    columns = listed_values(table_of(body.table, desk.curator.tables))
+    values = columns.get(body.column)
+    if values is None:
+        known = [name for name, found in columns.items() if found is not None]
+        fix = suggestion(body.column, known, "Columns with keys are")
+        raise refused(f"No keys are declared for {body.column!r}.", fix, "no-keys")
+    text = _listing(body.table, body.column, values, body.start, KEYS_AT_ONCE)
+    shown = plain(values[body.start : body.start + KEYS_AT_ONCE])
+    place = {"table": body.table, "column": body.column, "start": body.start, "of": len(values)}
+    return ToolAnswer(text, {**place, "keys": shown})
+
+
+def _listing(table: str, column: str, values: Sequence[Any], start: int, most: int) -> str:
+    """Keys as they are written in SQL, and how to get those that come after them."""
+    shown, end = values[start : start + most], min(start + most, len(values))
+    keys = ", ".join(sql_text(Literal(key)) for key in shown)
+    if len(shown) == len(values):
+        return f"The {len(values):,} keys of {table}.{column}: {keys}."
+    more = "" if end == len(values) else f" For more: list_tables with table {table}, column {column}, start {end}."
+    return f"Keys {start + 1:,} to {end:,} of the {len(values):,} of {table}.{column}: {keys or 'none'}.{more}"
 
 
 def _explain(desk: Desk, body: AgentQuestionBody) -> ToolAnswer:
@@ -146,7 +201,7 @@ class AgentTool:
 TOOLS = {
     tool.name: tool
     for tool in (
-        AgentTool("list_tables", teaching.TABLES, NothingBody, _tables),
+        AgentTool("list_tables", teaching.TABLES, TablesBody, _tables),
         AgentTool("explain", teaching.EXPLAIN, AgentQuestionBody, _explain, plans=True),
         AgentTool("ask", teaching.ASK, AgentAskBody, _ask, pays=True),
         AgentTool("how_many", teaching.FITS, AgentQuestionBody, _fits, plans=True),
@@ -179,8 +234,8 @@ def _body(tool: AgentTool, arguments: Mapping[str, Any]) -> Body:
     try:
         return tool.body.model_validate(dict(arguments))
     except ValidationError as error:
-        found = [{"loc": one["loc"], "type": one["type"]} for one in error.errors(include_url=False)]
-    raise malformed(found, f"See what {tool.name} takes.")
+        found = error.errors(include_url=False, include_input=False)
+    raise malformed(found, f"See what {tool.name} takes.", body=tool.body)
 
 
 def _refusal(error: CuradorError, desk: Desk) -> ToolAnswer:
