@@ -16,6 +16,7 @@ from weakref import finalize
 from curador.curator.purchase import Bought, Purchase, Request
 from curador.curator.purchases.batch import Batch, split
 from curador.curator.releases.release import Release, present
+from curador.curator.study.tables import listed_values
 from curador.errors import InvalidParameter, QuestionRefused
 from curador.numbers import Number
 from curador.privacy import Guarantee
@@ -167,15 +168,6 @@ def checkable(table: Table) -> list[str]:
     """The columns that have a quality: all but the id, and those of very many keys."""
     known = listed_values(table)
     return [name for name in table.columns if name != table.unit.id and len(known[name] or ()) <= MOST_KEYS]
-
-
-def listed_values(table: Table) -> dict[str, tuple[object, ...] | None]:
-    """The values that each column may have, where they are listed: its keys, or those of a tree."""
-    found: dict[str, tuple[object, ...] | None] = {name: column.keys for name, column in table.columns.items()}
-    for tree in table.trees.values():
-        for depth, level in enumerate(tree.levels, 1):
-            found[level] = found[level] or tuple(dict.fromkeys(path[-1] for path in tree.paths(depth)))
-    return found
 
 
 def _unbounded(column: Column) -> Column:

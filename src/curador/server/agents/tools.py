@@ -9,12 +9,8 @@ from typing import Annotated, Any
 
 from pydantic import Field, ValidationError
 
-from curador.curator.study.quality import listed_values
+from curador.curator.study.tables import keys_in_sql
 from curador.errors import CuradorError
-from curador.query.ask.typed import table_of
-from curador.query.language.expressions import Literal
-from curador.query.language.text import sql_text
-from curador.query.tables.names import suggestion
 from curador.server.agents import teaching
 from curador.server.agents.desk import Desk
 from curador.server.bodies import Body, Name, PriceBody
@@ -103,10 +99,10 @@ def _tables(desk: Desk, body: TablesBody) -> ToolAnswer:
     described = desk.curator.describe()
     tables = str(type(described)(described.tables, (), desk.language)).rstrip()
     keys = [
-        _listing(name, column, values, 0, KEYS_SHOWN)
+        _listing(name, column, written, 0, KEYS_SHOWN)
         for name, table in desk.curator.tables.items()
-        for column, values in listed_values(table).items()
-        if values is not None and len(values) > KEYS_DESCRIBED
+        for column, written in keys_in_sql(table).items()
+        if len(written) > KEYS_DESCRIBED
     ]
     text = "\n\n".join([tables, *keys, str(desk.balance())])
     return ToolAnswer(text, {"tables": desk.declarations(), "remaining": _left(desk)})
@@ -116,26 +112,26 @@ def _keys(desk: Desk, body: TablesBody) -> ToolAnswer:
     """Some of the keys of one column."""
     if body.table is None or body.column is None:
         raise refused("Keys are those of a column of a table.", "Give table and column, or neither.", "malformed")
-    columns = listed_values(table_of(body.table, desk.curator.tables))
-    values = columns.get(body.column)
-    if values is None:
-        known = [name for name, found in columns.items() if found is not None]
-        fix = suggestion(body.column, known, "Columns with keys are")
-        raise refused(f"No keys are declared for {body.column!r}.", fix, "no-keys")
-    text = _listing(body.table, body.column, values, body.start, KEYS_AT_ONCE)
-    shown = plain(values[body.start : body.start + KEYS_AT_ONCE])
-    place = {"table": body.table, "column": body.column, "start": body.start, "of": len(values)}
-    return ToolAnswer(text, {**place, "keys": shown})
+    table = desk.curator.tables.get(body.table)
+    if table is None:
+        raise refused("There is no such table.", f"The tables are {', '.join(desk.curator.tables)}.", "not-found")
+    columns = keys_in_sql(table)
+    if body.column not in columns:
+        fix = f"Columns with keys are {', '.join(columns)}." if columns else "No column of this table declares keys."
+        raise refused("This column declares no keys.", fix, "no-keys")
+    written = columns[body.column]
+    place = {"table": body.table, "column": body.column, "start": body.start, "of": len(written)}
+    shown = {**place, "keys": written[body.start : body.start + KEYS_AT_ONCE]}
+    return ToolAnswer(_listing(body.table, body.column, written, body.start, KEYS_AT_ONCE), shown)
 
 
-def _listing(table: str, column: str, values: Sequence[Any], start: int, most: int) -> str:
+def _listing(table: str, column: str, keys: Sequence[str], start: int, most: int) -> str:
     """Keys as they are written in SQL, and how to get those that come after them."""
-    shown, end = values[start : start + most], min(start + most, len(values))
-    keys = ", ".join(sql_text(Literal(key)) for key in shown)
-    if len(shown) == len(values):
-        return f"The {len(values):,} keys of {table}.{column}: {keys}."
-    more = "" if end == len(values) else f" For more: list_tables with table {table}, column {column}, start {end}."
-    return f"Keys {start + 1:,} to {end:,} of the {len(values):,} of {table}.{column}: {keys or 'none'}.{more}"
+    shown, end = ", ".join(keys[start : start + most]) or "none", min(start + most, len(keys))
+    if start == 0 and end == len(keys):
+        return f"The {len(keys):,} keys of {table}.{column}: {shown}."
+    more = "" if end == len(keys) else f" For more: list_tables with table {table}, column {column}, start {end}."
+    return f"Keys {start + 1:,} to {end:,} of the {len(keys):,} of {table}.{column}: {shown}.{more}"
 
 
 def _explain(desk: Desk, body: AgentQuestionBody) -> ToolAnswer:

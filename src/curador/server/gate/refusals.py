@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any, get_args
 
 from pydantic import BaseModel
 
 from curador.curator.releases.explanation import Planned
 from curador.errors import CuradorError, InvalidParameter, QuestionRefused
-from curador.query.tables.names import listed, suggestion
 
 PLAIN = (str, int, float, bool, type(None))
 
@@ -50,7 +50,8 @@ def malformed(
         elif wrong[0]["type"] == "extra_forbidden":
             said.append(f"there is no field {name}")
             known = _fields(body, place[:-1])
-            fixes += [suggestion(place[-1], known)] if known else []
+            close = [f"Did you mean `{meant}`?" for meant in get_close_matches(place[-1], known, 1)]
+            fixes += close or ([f"The fields are {', '.join(known)}."] if known else [])
         else:
             said.append(f"{name if place else 'it'} must {_wanted(wrong, _fields(body, place))}")
     return refused(
@@ -103,7 +104,7 @@ def _wanted(wrong: Sequence[Mapping[str, Any]], fields: Sequence[str]) -> str:
     kinds = list(dict.fromkeys(kind for one in wrong if (kind := _KINDS.get(one["type"].partition("_")[0]))))
     if kinds == _AMOUNT:
         return 'be a number, or one as a text such as "1/10"'
-    with_fields = f" with the fields {listed(fields)}" if fields and "an object" in kinds else ""
+    with_fields = f" with the fields {', '.join(fields)}" if fields and "an object" in kinds else ""
     return f"be {' or '.join(kinds)}{with_fields}" if kinds else "be as described"
 
 
