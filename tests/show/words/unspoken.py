@@ -32,6 +32,7 @@ UNSPOKEN: dict[str, tuple[str, ...]] = {
         "query/plan/planner.py:_weight",
         "query/plan/split.py:shares",
         "query/plan/steps.py:__post_init__",
+        "query/tables/sources.py:_rows_of",
         "curator/curator.py",
         "curator/holder.py",
         "curator/policy.py:as_epsilon_delta",
