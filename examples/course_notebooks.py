@@ -23,7 +23,7 @@ NOTEBOOKS = ROOT / "docs" / "course" / "notebooks"
 def run(notebook: Path, folder: Path) -> Path:
     """Run every cell of code in one namespace, in a folder that lies as the notebook does below data and examples.
 
-    Returns the folder of its pictures.
+    Returns the folder of its pictures: not the one of those that are kept, so that running a notebook changes nothing.
     """
     matplotlib.use("agg")
     here = folder / notebook.relative_to(ROOT).parent
@@ -40,7 +40,7 @@ def run(notebook: Path, folder: Path) -> Path:
     finally:
         os.chdir(before)
         matplotlib.pyplot.close("all")
-    return here / "figures"
+    return here / "drawn"
 
 
 def main(chosen: list[str]) -> None:

@@ -4,7 +4,7 @@
 
 writes PNG and SVG figures and ``local_figures.csv`` into FOLDER, and prints the same table.  BR and MX are SYNTHETIC
 (census_like.py); Adult is read from data/ if ``make data`` has put it there.  The full form takes a few minutes; ``make
-figures`` runs it and installs what it needs: ``pip install 'curador[learn,plots]'``.
+figures`` runs it and installs what it needs: ``pip install '.[learn,plots]'``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ try:
     from sklearn.linear_model import LinearRegression, LogisticRegression
     from sklearn.svm import LinearSVC
 except ModuleNotFoundError as missing:
-    sys.exit(f"{missing.name} is not installed. To do: pip install 'curador[learn,plots]', or make figures.")
+    sys.exit(f"{missing.name} is not installed. To do: make figures, or here: pip install '.[learn,plots]'.")
 
 from curador.errors import InvalidValue
 from curador.local import OUE, DuchiVector, Hybrid, LocalLaplace, Piecewise

@@ -20,6 +20,7 @@ FIGURES: dict[str, Callable[[str], str]] = {
     "clipped-mean-bias-variance": measured.clipped_mean_bias_variance,
     "reconstruction": measured.reconstruction,
     "cholera-map": measured.cholera_map,
+    "central-local": local.central_local,
     "local-means-brazil": local.local_means_brazil,
     "local-means-mexico": local.local_means_mexico,
     "local-linear-brazil": local.local_linear_brazil,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from fractions import Fraction
 
@@ -95,10 +96,25 @@ def decision_game(language: str) -> str:
     return _exhibited(game, language)
 
 
+CUT = 2
+"""Where the noise of the figure is cut off, in scales: at 5 the step at the edge would be too low to be seen."""
+
+
 def truncated_laplace(language: str) -> str:
-    """The delta of Laplace noise that is cut off, by the bound."""
-    _, cut = game_exhibits(1)
-    return _exhibited(cut, language)
+    """The densities of a count of 0 and of 1 with Laplace noise that is cut off: each has answers of its own."""
+    told = words(language)
+    mass = 1 - math.exp(-CUT)
+    tracks = []
+    for true in (0, 1):
+        x = tuple(true + k / 16 for k in range(-16 * CUT, 16 * CUT + 1))
+        y = tuple(laplace_density(Fraction(v), true) / mass for v in x)
+        tracks.append(Track(told(f"count of {true}", f"conteo de {true}"), (x[0], *x, x[-1]), (0.0, *y, 0.0)))
+    title = told("Two counts with noise cut off at ±2", "Dos conteos con ruido truncado en ±2")
+    marks = [
+        (told(f"below −{CUT - 1}: only from 0", f"bajo −{CUT - 1}: solo de 0"), 1.0 - CUT),
+        (told(f"above {CUT}: only from 1", f"sobre {CUT}: solo de 1"), float(CUT)),
+    ]
+    return density_chart(tracks, title=title, x=Axis(told("answer", "respuesta")), marks=marks, width=WIDTH)
 
 
 def _exhibited(exhibit: Exhibit, language: str) -> str:

@@ -6,7 +6,7 @@ import csv
 from functools import cache
 from pathlib import Path
 
-from curador.show.pages.charts import Axis, Track, line_chart
+from curador.show.pages.charts import Axis, Track, line_chart, xy_chart
 from examples.course_figures.picture import WIDTH, words
 
 MEASURED = Path(__file__).parents[2] / "docs" / "course" / "figures" / "local_figures.csv"
@@ -60,6 +60,24 @@ def _means(table: str, country: tuple[str, str], language: str) -> str:
         f"Medias con privacidad local, un censo inventado de {country[1]}",
     )
     return _drawn("means", table, title, told("mean squared error", "error cuadrático medio"), language, log=True)
+
+
+def central_local(language: str) -> str:
+    """The error of a mean age by the number of people, as a curator answers it and as devices report it."""
+    told = words(language)
+    names = {"central": told("central: one noise", "central: un solo ruido"), "local": told("local", "local")}
+    tracks, points = [], []
+    for method, name in names.items():
+        rows = [r for r in measured() if (r["figure"], r["method"]) == ("by people", method)]
+        found = sorted(tuple(float(r[key]) for key in ("place", "mean", "two_errors", "formula")) for r in rows)
+        x, y, reach, formula = zip(*found, strict=True)
+        low, high = ([b + side * w for b, w in zip(y, reach, strict=True)] for side in (-1, 1))
+        tracks.append(Track(name, x, formula))
+        points.append(Track(told(f"{method}, measured", f"{method}, medido"), x, y, "points", tuple(low), tuple(high)))
+    title = told("Central and local error of a mean age, ε = 1", "Error central y local de una edad media, ε = 1")
+    people = Axis(told("people", "personas"), log=True, ends=(100, 1_000_000))
+    error = Axis(told("mean absolute error (years)", "error absoluto medio (años)"), log=True)
+    return xy_chart([*tracks, *points], title=title, x=people, y=error, width=WIDTH)
 
 
 def local_means_brazil(language: str) -> str:

@@ -12,6 +12,15 @@ _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 NOTHING = "nothing was drawn, nothing was spent"
 
 
+def install(extra: str) -> str:
+    """What to do where an optional part of Curador is not installed; no package index has Curador itself.
+
+    >>> install("learn")
+    "Run, in a clone of Curador: pip install '.[learn]'"
+    """
+    return f"Run, in a clone of Curador: pip install '.[{extra}]'"
+
+
 class CuradorError(Exception):
     """The root of every error Curador raises on purpose.
 

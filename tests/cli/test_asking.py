@@ -110,6 +110,26 @@ def test_an_analyst_pays_once_from_a_budget_of_their_own(study: Invoke) -> None:
     assert spent(study) == 0.4
 
 
+def test_a_value_that_no_declaration_allows_is_bought_with_an_option(study: Invoke) -> None:
+    odd = "SELECT COUNT(*) AS n FROM visits WHERE town = 'lugo'"
+    assert "Did you mean 'Lugo'?" in " ".join(study("explain", odd, "--epsilon", "0.1").split())
+    with pytest.raises(QuestionRefused) as refused:
+        study("ask", odd, "--epsilon", "0.1")
+    assert (refused.value.code, spent(study)) == ("undeclared-near", 0)
+    assert with_hint(refused.value).fix.endswith("anyway=True. Say --anyway.")
+    assert "Did you mean 'Lugo'?" in study("sql", odd, "--epsilon", "0.1", "--anyway")
+    assert read(study, "ask", odd, "--epsilon", "0.1")["repeated"]
+    assert "town" in study("ask", odd, "--epsilon", "0.2", "--rehearse", "--anyway")
+    Path("board.toml").write_text(
+        f'''study = "study.toml"\nepsilon = 0.2\n[questions.towns]\nsql = "{odd} OR cost = 101"\n'''
+    )
+    assert "towns: town has no declared value 'lugo'" in " ".join(study("publish", "board.toml", "--explain").split())
+    with pytest.raises(QuestionRefused, match=r"^towns: "):
+        study("publish", "board.toml")
+    study("publish", "board.toml", "--anyway")
+    assert spent(study) == pytest.approx(0.3)
+
+
 def test_a_key_buys_once(study: Invoke) -> None:
     first = read(study, "ask", BY_TOWN, "--epsilon", "0.1", "--key", "monday")
     assert read(study, "ask", BY_TOWN, "--epsilon", "0.1", "--key", "monday")["charge"] == first["charge"]

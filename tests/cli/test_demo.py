@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import shlex
+import subprocess
+import sys
+import tempfile
 import tomllib
 from fractions import Fraction
 from pathlib import Path
@@ -17,6 +21,7 @@ from curador.curator.study import demo, samples
 from curador.curator.study.dashboard import read_dashboard
 from curador.errors import InvalidParameter, QuestionRefused
 from curador.privacy import PureDP
+from curador.show import files
 from tests.cli import test_cli
 from tests.cli.test_cli import Invoke, run
 
@@ -149,3 +154,53 @@ def test_the_dashboard_is_right_about_its_errors(tmp_path: Path) -> None:
     curator.close()
     assert max(missed.values()) <= 20
     assert missed["people"] + missed["above"] > 0
+
+
+@pytest.mark.parametrize("full_sync", ["none", "works", "not on this disk"])
+def test_it_runs_where_the_system_is_not_linux(tmp_path: Path, full_sync: str) -> None:
+    """macOS lacks fdatasync, locks of an open file and a thread's clock; not every disk has a full sync."""
+    mac = f"""
+import errno, fcntl, os, time
+del os.fdatasync, fcntl.F_OFD_SETLK, fcntl.F_OFD_GETLK, time.pthread_getcpuclockid
+plain, full = [], []
+def fsync(file, real=os.fsync):
+    plain.append(file)
+    real(file)
+def control(file, command, *rest, real=fcntl.fcntl):
+    if command != 51:
+        return real(file, command, *rest)
+    full.append(file)
+    if {full_sync!r} != "works":
+        raise OSError(errno.ENOTSUP, "not supported")
+os.fsync, fcntl.fcntl = fsync, control
+if {full_sync!r} != "none":
+    fcntl.F_FULLFSYNC = 51
+from curador.cli.app import main
+try:
+    main()
+finally:
+    print(bool(plain), bool(full))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", mac, "demo", "--folder", str(tmp_path / "d")],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
+    assert "remaining epsilon 1." in done.stdout
+    synced = {"none": "True False", "works": "False True", "not on this disk": "True True"}
+    assert done.stdout.splitlines()[-1] == synced[full_sync]
+
+
+def test_a_full_sync_that_fails_is_no_sync(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The system says so once: a second, weaker sync would pass."""
+
+    def fails(*_: object) -> int:
+        raise OSError(errno.EIO, "input/output error")
+
+    monkeypatch.setattr(files, "_FULL_SYNC", 51)
+    monkeypatch.setattr("curador.show.files.fcntl.fcntl", fails)
+    with tempfile.TemporaryFile() as file, pytest.raises(OSError, match="input/output"):
+        files.sync(file.fileno())

@@ -1,4 +1,4 @@
-"""`curador init` and `curador check`: they never read a row, and end with the code they document."""
+"""`curador init` and `curador check`: they show no value, and end with the code they document."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from curador.curator.policy import Policy
 from curador.curator.study.draft import ColumnDraft, TableDraft, source_text, table_name
 from curador.curator.study.file import SECTIONS
 from curador.curator.study.tables import TABLE_SETTINGS
-from curador.errors import InvalidParameter
+from curador.errors import CuradorError, InvalidParameter
 from curador.mechanisms.base import KINDS
 from curador.query.tables.columns import Kind
 from curador.query.tables.sources import read_source
@@ -270,20 +270,85 @@ def test_a_draft_refuses_names_that_engines_fold() -> None:
 # ---- refusals -----------------------------------------------------------------------------------------------------
 
 
-def test_what_is_there_is_not_overwritten(invoke: Invoke) -> None:
+@pytest.mark.parametrize(
+    ("there", "said"),
+    [
+        (b"mine", "is not TOML"),
+        (b"\xff", "cannot be read as text"),
+        (b'tables = { a = { source = "a.csv" } }\n', "as it is written"),
+        (b"[tables.People]\n", "has a table 'people' already"),
+    ],
+)
+def test_what_is_there_is_not_overwritten(invoke: Invoke, there: bytes, said: str) -> None:
     write_csv()
-    Path("study.toml").write_text("mine")
-    with pytest.raises(InvalidParameter, match="exists already"):
+    Path("study.toml").write_bytes(there)
+    with pytest.raises(InvalidParameter, match=said):
         invoke("init", "people.csv", "--header")
-    assert Path("study.toml").read_text() == "mine"
+    assert Path("study.toml").read_bytes() == there
+
+
+def test_a_second_table_is_added_and_the_rest_stays(invoke: Invoke) -> None:
+    write_csv()
+    write_parquet()
+    Path("study.toml").write_bytes((FILLED + "# mine, too").replace("\n", "\r\n").encode())
+    before = Path("study.toml").read_bytes()
+    shown = invoke("init", "people.parquet", "--name", "folk")
+    after = Path("study.toml").read_bytes()
+    assert after.startswith(before)
+    assert (b"budget" in before, b"budget" in after[len(before) :], "  budget" in shown) == (True, False, False)
+    assert "study.toml: table folk with" in shown
+    assert "Until this is filled in" in shown
+    assert list(tomllib.loads(after.decode())["tables"]) == ["people", "folk"]
+    filled = after.decode().replace('unit = ""', 'unit = "row"')
+    found, _ = states(invoke, filled, 0)
+    assert [table["name"] for table in found["tables"]] == ["people", "folk"]
+    assert json.loads(invoke("init", "people.csv", "--header", "--name", "third", "--json"))["added"]
+
+
+def test_a_folder_of_parquet_files_is_drafted(invoke: Invoke) -> None:
+    for folder in ("p[q", "none"):
+        Path(folder).mkdir()
+    write_parquet("p[q/1.parquet")
+    write_parquet("p[q/2.parquet")
+    assert "table p_q with" in invoke("init", "p[q")
+    text = Path("study.toml").read_text().replace('unit = ""', 'unit = "row"') + "\n[budget]\nepsilon = 1\n"
+    found, columns = states(invoke, text, 0)
+    assert (found["sound"], columns["age"]["stored"]) == (True, "BIGINT")
+    with pytest.raises(InvalidParameter, match="'none' has no Parquet files"):
+        invoke("init", "none", "--name", "n")
+
+
+def test_options_of_csv_for_another_file_are_named_as_they_were_typed(invoke: Invoke) -> None:
+    write_parquet()
+    with pytest.raises(InvalidParameter, match="Leave --no-header, --names out"):
+        invoke("init", "people.parquet", "--no-header", "--names", "a")
+    with pytest.raises(InvalidParameter, match="Leave --header out"):
+        invoke("init", "people.parquet", "--header")
+
+
+@pytest.mark.parametrize(("content", "sound"), [("a,b\n1,2\n", True), ("a,b\n1,2\n3\n", False)])
+def test_check_agrees_with_the_first_question_about_a_csv_file(invoke: Invoke, content: str, sound: bool) -> None:
+    Path("r.csv").write_text(content)
+    study = '[budget]\nepsilon = 1\n[tables.r]\nsource = "r.csv"\nunit = "row"\ncolumns = { a = "integer" }\n'
+    found, columns = states(invoke, study, 0 if sound else 1)
+    assert (found["sound"], columns["b"]["stored"]) == (sound, "VARCHAR")
+    asked = ("sql", "SELECT COUNT(*) FROM r", "--epsilon", "1")
+    if sound:
+        invoke(*asked)
+        return
+    with pytest.raises(CuradorError) as refused:
+        invoke(*asked)
+    assert found["tables"][0]["wrong"] == f"{refused.value.what} {refused.value.fix}"
 
 
 @pytest.mark.parametrize(
     ("source", "content", "said"),
     [
         ("gone.csv", None, "no file 'gone.csv'"),
-        ("empty.csv", "", "looks like values"),
-        ("blank.csv", "\n\n", "looks like values"),
+        ("empty.csv", "", "'empty.csv' is empty"),
+        ("blank.csv", "\n\n", "first line of 'blank.csv' is empty"),
+        ("sheet.xlsx", "PK\x03\x04\0", "'sheet.xlsx' is neither Parquet nor CSV"),
+        ("renamed.csv", "PK\x03\x04\0", "'renamed.csv' is not a text file"),
         ("twice.csv", "a,A\n1,2\n", "looks like values, not names of columns: a field is repeated"),
         ("text.txt", "a\n1\n", "neither Parquet nor CSV"),
         ("fake.parquet", "not parquet", "could not open"),
@@ -295,7 +360,7 @@ def test_sources_that_cannot_be_drafted(invoke: Invoke, source: str, content: st
     if content is not None:
         Path(source).write_text(content)
     with pytest.raises(InvalidParameter, match=re.escape(said)):
-        invoke("init", source, *(["--header"] if source.endswith(".csv") else []))
+        invoke("init", source, *(["--header"] if source.endswith((".csv", ".xlsx")) else []))
     assert not Path("study.toml").exists()
 
 
@@ -339,7 +404,7 @@ def test_exit_codes(tmp_path: Path) -> None:
     ],
 )
 def test_check_doubts_how_a_file_is_declared(invoke: Invoke, header: str, csv: str, said: str) -> None:
-    """From the declaration and the first line alone: the same with other rows, or none."""
+    """Doubts are from the declaration and the first line alone: the same with other rows, or none."""
     declared = f"""
 [budget]
 epsilon = 1
@@ -356,7 +421,8 @@ paid = {{ type = "real", bounds = [0, 1] }}
         Path("people.csv").write_text(header + rows)
         Path("study.toml").write_text(declared)
         done = CliRunner().invoke(app, ["check", "--json"])
-        seen.add(done.output)
+        [table] = json.loads(done.output)["tables"]
+        seen.add(json.dumps([table["doubts"], table["columns"]]))
         assert said in done.output
         assert "39" not in done.output
     assert len(seen) == 1

@@ -57,6 +57,18 @@ def assert_alone(file: Path) -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
+def test_the_figure_of_cut_off_noise_shows_both_densities_and_where_one_ends(language: str) -> None:
+    """Page 13 says so; it once showed delta by the cut, through seven points."""
+    chart = ElementTree.parse(FOLDER / language / "truncated-laplace.svg").getroot()
+    areas = [a for a in chart.iter("{http://www.w3.org/2000/svg}polygon") if "band" in (a.get("class") or "")]
+    ends = [[float(place.split(",")[0]) for place in (area.get("points") or "").split()] for area in areas]
+    (left, right), (other_left, other_right) = [(min(x), max(x)) for x in ends]
+    assert left < other_left < right < other_right
+    marks = [m for m in chart.iter("{http://www.w3.org/2000/svg}line") if m.get("class") == "mark"]
+    assert [float(m.get("x1") or 0) for m in marks] == pytest.approx([other_left, right], abs=APART)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_the_table_is_the_one_that_is_computed(language: str) -> None:
     table = table_5_1(language)
     assert (FOLDER / language / TABLE).read_text() == table

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import re
 import shlex
 import warnings
 from pathlib import Path
@@ -84,6 +85,16 @@ def test_the_course_is_as_complete_as_its_list_says() -> None:
     """Once all are there, the list has to say so; from then on a missing page fails."""
     missing = [f"{lang}/{name}.md" for lang in LANGUAGES for name in LIST["pages"] if f"{lang}/{name}" not in NAMES]
     assert LIST["complete"] == (not missing), f"complete = {LIST['complete']} in docs/course/pages.toml, and {missing=}"
+
+
+@pytest.mark.parametrize("file", [*PAGES, *COURSE.glob("notebooks/*/exercise-3.md")], ids=str)
+def test_noise_for_a_mean_says_its_neighbours(file: Path) -> None:
+    """A mean over n people moves by B/n only where a person is replaced; the default is add-remove."""
+    for block in Page.read(file).blocks:
+        code = re.sub(r"^(?:>>>|\.\.\.) ?", "", block.text, flags=re.MULTILINE)
+        for call in re.findall(r"\bLaplace\(.*", code if block.language == "python" else ""):
+            if re.search(r"moved|sensitivity\.mean|len\((?:people|personas)\)|Laplace\(20, 1", call):
+                assert 'neighbors="replace"' in call
 
 
 # ---- the checks see what is wrong

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from fractions import Fraction
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curador.accounting.account import epsilon
+from curador.curator.curator import Curator
 from curador.curator.purchases.batch import Batch, split
 from curador.errors import InvalidParameter, QuestionRefused
 from curador.numbers import rational
@@ -21,6 +23,7 @@ from curador.query.plan.checked import check
 from curador.query.plan.expected import within
 from curador.query.plan.planner import Planner
 from curador.query.tables.table import Table
+from curador.show.words.say import refusal
 
 PEOPLE = Table("no-such.csv", columns={"age": {"type": "integer", "bounds": [17, 90]}}, size=10_000)
 MOVED = Table("no-such.csv", columns={"age": "integer"}, neighbors="replace", size=10)
@@ -96,3 +99,27 @@ def test_the_tight_promise_is_never_above_the_sum(budget: Guarantee) -> None:
     batch = Batch(split(PLANNERS, budget), delta="1e-6")
     assert epsilon(batch.event, "1e-6").upper == 0.6
     assert batch.tight == ApproxDP(0.6, 1e-6)
+
+
+def test_a_refusal_names_its_question_and_its_column() -> None:
+    """Found by a newcomer: one of six questions was refused, and neither it nor its column was named."""
+    table = Table("no-such.csv", columns={"sex": {"type": "text", "keys": ["F", "M"]}, "occ": "text"})
+    asked = {"all": "SELECT COUNT(*) AS n FROM t", "by_job": "SELECT sex, occ, COUNT(*) AS n FROM t GROUP BY sex, occ"}
+    with closing(Curator({"t": table}, budget=ApproxDP(1, 1e-6))) as curator:
+        with pytest.raises(QuestionRefused, match=r"In the question 'by_job': Groups by occ have no public") as refused:
+            curator.batch(asked, epsilon=1)
+        assert refused.value.code == "needs-delta"
+        assert dict(refused.value.facts) == {"groups": "occ", "question": "by_job"}
+        assert "list the keys of occ" in refused.value.fix
+        spanish = refusal(refused.value, "es")
+        assert spanish is not None
+        assert spanish[0].startswith("En la pregunta 'by_job': Los grupos por occ no tienen claves públicas")
+        with pytest.raises(QuestionRefused, match=r"'all': Line 1, column 12: There is no column 'ag'") as unknown:
+            curator.batch({"all": "SELECT SUM(ag) AS n FROM t"}, epsilon=1)
+        assert unknown.value.code == "no-such-column"
+        with pytest.raises(QuestionRefused, match=r"^Groups by occ have no public keys"):
+            curator.explain(asked["by_job"], epsilon=1)
+    with closing(Curator({"t": table}, budget=PureDP(1))) as curator:
+        with pytest.raises(QuestionRefused, match="counts epsilon alone") as refused:
+            curator.batch(asked, epsilon=1)
+        assert refused.value.facts["question"] == "by_job"

@@ -24,6 +24,7 @@ from curador.ledger.opening import open_ledger
 from curador.privacy import PureDP, Unit
 from curador.query.tables.table import Table
 from tests.real_engines import to_postgres
+from tests.steps import at_most
 
 X = {"x": {"type": "integer", "bounds": [0, 3]}}
 COUNT = "SELECT COUNT(*) AS n FROM {}"
@@ -82,18 +83,12 @@ def test_however_many_tables_and_analysts_are_opened_in_one_transaction(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("tables", "analysts"), [(1, 10_000), (1000, 1)])
-def test_large_studies_are_opened_within_four_seconds_of_cpu(tables: int, analysts: int, tmp_path: Path) -> None:
-    import time
-
+def test_large_studies_are_opened_with_little_work_for_each(tables: int, analysts: int, tmp_path: Path) -> None:
     for _ in range(2):
-        start = time.process_time()
-        Curator(
-            {f"t{i}": Table(f"t{i}.csv", columns=X) for i in range(tables)},
-            budget=PureDP(1),
-            analysts={f"analyst {i}": Analyst(PureDP(0.5)) for i in range(analysts)},
-            ledger=tmp_path / "ledger.db",
-        ).close()
-        assert time.process_time() - start < 4  # 2 is wanted; a busy machine makes CPU times longer
+        declared = {f"t{i}": Table(f"t{i}.csv", columns=X) for i in range(tables)}
+        known = {f"analyst {i}": Analyst(PureDP(0.5)) for i in range(analysts)}
+        with at_most(5_000 * (tables + analysts)):
+            Curator(declared, budget=PureDP(1), analysts=known, ledger=tmp_path / "ledger.db").close()
 
 
 def test_what_is_refused_leaves_nothing_open(tmp_path: Path) -> None:
@@ -129,7 +124,7 @@ def test_an_analyst_has_one_name_however_its_letters_are_composed(tmp_path: Path
     assert curator.budget(composed).budget == PureDP(2)
 
 
-@pytest.mark.parametrize("twin", ["\u0430na", "Ana", "an\u03b1", "ana1", "a na", "\uff41na"])
+@pytest.mark.parametrize("twin", ["\u0430na", "Ana", "an\u03b1", "ana1", "a na", "\uff41na", "anna"])
 def test_a_name_that_looks_like_another_is_warned_about(twin: str) -> None:
     other = "anal" if twin == "ana1" else "ana"
     curator = Curator({"t": Table("t.csv", columns=X)}, PureDP(1), analysts={other: Analyst(PureDP(1))})
@@ -142,7 +137,7 @@ def test_a_name_that_looks_like_another_is_warned_about(twin: str) -> None:
 
 
 def test_numbered_names_are_no_twins() -> None:
-    assert len({skeleton(f"analyst {i}") for i in range(1000)}) == 1000
+    assert len({skeleton(f"analyst {i}") for i in range(1200)}) == 1200
 
 
 # ---- units ---------------------------------------------------------------------------------------------------------
@@ -339,6 +334,9 @@ def test_the_command_line_decides_another_unit_and_shows_look_alikes(tmp_path: P
     assert run(app, ["grant", "ana", "--epsilon", "0.5", "--study", str(study)]).exit_code == 0
     twin = run(app, ["grant", "Ana", "--epsilon", "0.5", "--study", str(study)])
     assert "looks like 'ana'" in twin.stdout
+    assert "has epsilon 1 left" not in twin.stdout
+    more = run(app, ["grant", "bob", "--epsilon", "10", "--study", str(study)])
+    assert "population, above bob, has epsilon 1 left" in " ".join(more.stdout.split())
     study.write_text(STUDY.format("x"))
     refused = run(app, ["budget", "--study", str(study)])
     assert isinstance(refused.exception, InvalidParameter)

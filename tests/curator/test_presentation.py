@@ -327,6 +327,7 @@ class Coin:
     parts: tuple[Purchase, ...] = ()
     measured: Mapping[str, str] = field(default_factory=dict)
     contained: tuple[str, ...] = ()
+    undeclared: tuple[Mapping[str, object], ...] = ()
     note: Mapping[str, object] = field(default_factory=lambda: {"asked": "a coin"})
 
     @property

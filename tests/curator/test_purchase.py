@@ -188,7 +188,7 @@ def test_analysts_pay_for_what_they_receive_and_the_population_once(opened: Open
     curator = opened()
     first = curator.sql(SQL, epsilon=0.25, analyst="ana")
     second = curator.sql(SQL, epsilon=0.25, analyst="bob")
-    assert second.to_json() == first.to_json()
+    assert (second.columns, second.intervals) == (first.columns, first.intervals)
     assert [curator.budget(who).spent for who in ("ana", "bob", "team")] == [PureDP(0.25)] * 3
     assert curator.budget().spent == PureDP(0.25)
     curator.sql(SQL, epsilon=0.25, analyst="bob")  # paid already
@@ -244,9 +244,9 @@ def test_a_budget_that_ends_with_the_calendar_never_does(opened: Opened, study: 
     ends = {"ever": "9999-12-31", "west": "9999-12-31T23:59:59-05:00"}
     study.write_text(STUDY + "".join(f"[analysts.{n}]\nepsilon = 0.1\nexpires = {e}\n" for n, e in ends.items()))
     curator = opened()
-    for name in ends:
+    for number, name in enumerate(ends, 1):
         assert curator.budget(name).expires == datetime.max.replace(tzinfo=UTC)
-        assert curator.sql(SQL, epsilon=0.1, analyst=name).charge == "1"
+        assert curator.sql(SQL, epsilon=0.1, analyst=name).charge == str(number)
     opened()
 
 

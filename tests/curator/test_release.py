@@ -100,7 +100,7 @@ CUT = {"code": "rows-left-out", "unit": "id", "rows": 10, "groups": 6}
 
 def test_what_was_cut_goes_wherever_numbers_go() -> None:
     r = made(remarks=(CUT,))
-    said = "At most 10 rows of each 'id' in each of 6 groups count."
+    said = "At most 10 rows of each 'id' in each of 6 groups count (contribution)."
     for shown in (str(r), r._repr_html_().replace("&#x27;", "'"), r.to_json()):
         assert said in shown
     assert r.to_pandas().attrs["curador"]["kept"] == "10 rows of each 'id' in each of 6 groups"
@@ -109,7 +109,8 @@ def test_what_was_cut_goes_wherever_numbers_go() -> None:
     assert set(r.to_polars()["kept"]) == {r.kept}
     assert "kept" not in r.to_pandas().columns
     spanish = made(remarks=(CUT,), language="es")
-    assert "Cuentan como mucho 10 filas de cada 'id' en cada uno de 6 grupos." in str(spanish)
+    said = "Cuentan como mucho 10 filas de cada 'id' en cada uno de 6 grupos (contribution)."
+    assert said in " ".join(str(spanish).split())
     assert spanish.kept == "10 filas de cada 'id' en cada uno de 6 grupos"
 
 

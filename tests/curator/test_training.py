@@ -5,16 +5,20 @@ from __future__ import annotations
 import copy
 import json
 import pickle
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 from joblib import parallel_config
+from sklearn.ensemble import VotingClassifier
+from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+from sklearn.pipeline import make_pipeline
 
 from curador import ApproxDP, BudgetExceeded, CuradorError, Curator, EngineFailed, InvalidParameter, Table
 from curador.accounting.calibration import keeps
-from curador.learn import ChargedAccuracy, LinearSVC, LogisticRegression
+from curador.learn import ChargedAccuracy, GaussianNB, LinearSVC, LogisticRegression
 from curador.learn.descent.whitened import Whitened
 from curador.learn.models.linear import LinearLearner
 
@@ -25,6 +29,17 @@ COLUMNS: dict[str, Any] = {
     "rich": {"type": "text", "keys": ["no", "yes"]},
 }
 FEATURES = ["age", "town"]
+
+
+TOOLS: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "cross_val_score": lambda of, X, y: cross_val_score(of, X, y, cv=5),
+    "cross_val_score by a name": lambda of, X, y: cross_val_score(of, X, y, cv=5, scoring="roc_auc"),
+    "cross_val_predict": lambda of, X, y: cross_val_predict(of, X, y, cv=2),
+    "GridSearchCV": lambda of, X, y: GridSearchCV(of, {"epsilon": ["0.25", "0.5"]}, cv=2).fit(X, y),
+    "VotingClassifier": lambda of, X, y: VotingClassifier([("a", of), ("b", of)]).fit(X, y),
+    "a pipeline": lambda of, X, y: cross_val_score(make_pipeline("passthrough", of), X, y, cv=2),
+}
+"""Uses of scikit-learn that fit copies of a model and then ask them about private rows."""
 
 
 def people(rows: int = 4000, seed: int = 1) -> pa.Table:
@@ -229,21 +244,19 @@ class TestArrays:
         assert len(curator.history()) == 2
         assert of.privacy_.charge == "2"
 
-    def test_clones_charge_the_same_ledger(self) -> None:
+    def test_copies_charge_the_same_ledger(self) -> None:
         from sklearn.base import clone
 
         curator, rows = held(), people().to_pandas()
         of = model(bounds=(0, 100), classes=["no", "yes"], curator=curator)
-        for one in (clone(of), copy.deepcopy(of), copy.copy(of)):
+        for one in (clone(of.set_params(in_search=True)), copy.deepcopy(of), copy.copy(of)):
             one.fit(rows[["age"]], rows["rich"])
         assert len(curator.history()) == 3
 
     def test_a_search_charges_every_fit_and_every_score(self) -> None:
         """From several threads too; the best model answers about rows once its curator is taken off."""
-        from sklearn.model_selection import GridSearchCV
-
         curator, rows = held(), people().to_pandas()
-        of = LogisticRegression("0.25", 1e-5, bounds=(0, 100), classes=["no", "yes"], curator=curator)
+        of = LogisticRegression("0.25", 1e-5, bounds=(0, 100), classes=["no", "yes"], curator=curator, in_search=True)
         found = GridSearchCV(of, {"clip": [1, 3]}, cv=2, scoring=ChargedAccuracy("0.25"))
         with parallel_config("threading", n_jobs=2):
             found.fit(rows[["age"]], rows["rich"])
@@ -254,23 +267,33 @@ class TestArrays:
             found.predict(rows[["age"]])
         assert len(found.best_estimator_.set_params(curator=None).predict(rows[["age"]])) == len(rows)
 
-    @pytest.mark.parametrize("scoring", ["accuracy", "roc_auc", "neg_log_loss", None])
-    def test_a_validation_that_spends_nothing_is_refused(self, scoring: str | None) -> None:
-        from sklearn.model_selection import cross_val_predict, cross_val_score
-
+    @pytest.mark.parametrize("tool", TOOLS)
+    @pytest.mark.parametrize("kind", [LogisticRegression, GaussianNB])
+    def test_tools_that_would_fit_and_then_be_refused_spend_nothing(self, tool: str, kind: Any) -> None:
         curator, rows = held(), people(400).to_pandas()
-        of = LogisticRegression("0.25", 1e-5, bounds=(0, 100), classes=["no", "yes"], curator=curator)
-        with pytest.raises(InvalidParameter, match="private"):
-            cross_val_score(of, rows[["age"]], rows["rich"], cv=2, scoring=scoring, error_score="raise")
+        of = kind("0.25", 1e-5, bounds=(0, 100), classes=["no", "yes"], curator=curator)
+        with pytest.raises((CuradorError, ValueError), match="scoring=ChargedAccuracy"):
+            TOOLS[tool](of, rows[["age"]], rows["rich"])
+        assert not curator.history()
+
+    def test_a_search_without_a_scorer_of_its_own_is_refused_before_the_first_fit(self) -> None:
+        curator, rows = held(), people(400).to_pandas()
+        of = LogisticRegression("0.25", 1e-5, bounds=(0, 100), classes=["no", "yes"], curator=curator, in_search=True)
+        with pytest.raises(TypeError, match="score"):
+            cross_val_score(of, rows[["age"]], rows["rich"], cv=2)
         with pytest.raises(InvalidParameter, match="clone with a curator"):
-            cross_val_predict(of, rows[["age"]], rows["rich"], cv=2)
-        assert len(curator.history()) >= 2  # what was fitted is paid
+            cross_val_score(of, rows[["age"]], rows["rich"], cv=2, scoring="roc_auc", error_score="raise")
+        assert len(curator.history()) == 1
+        assert hasattr(of.set_params(curator=None), "score")
+
+    def test_a_search_in_other_processes_is_refused_by_name(self) -> None:
+        of = model(bounds=(0, 100), classes=["no", "yes"], curator=held(), in_search=True)
+        with pytest.raises(TypeError, match="n_jobs=1"):
+            pickle.dumps(of)
 
     def test_a_search_stops_where_the_budget_ends(self) -> None:
-        from sklearn.model_selection import GridSearchCV
-
         curator, rows = held(), people(400).to_pandas()
-        of = LogisticRegression("0.9", 1e-5, bounds=(0, 100), classes=["no", "yes"], curator=curator)
+        of = LogisticRegression("0.9", 1e-5, bounds=(0, 100), classes=["no", "yes"], curator=curator, in_search=True)
         search = GridSearchCV(of, {"clip": [1, 3]}, cv=2, scoring=ChargedAccuracy("0.1"), error_score="raise")
         with pytest.raises(BudgetExceeded):
             search.fit(rows[["age"]], rows["rich"])

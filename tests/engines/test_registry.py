@@ -67,10 +67,10 @@ def test_tables_of_two_engines_are_not_joined() -> None:
 
 def test_a_missing_driver_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, ENGINES["spark"].module, None)
-    with pytest.raises(InvalidParameter, match=r"curador\[spark\]") as refused:
+    with pytest.raises(InvalidParameter, match=r"pip install '\.\[spark\]'") as refused:
         engine_class(ENGINES["spark"])
     assert refused.value.code == "driver-missing"
-    assert refused.value.facts["requirement"] == "curador[spark]"
+    assert refused.value.facts["requirement"] == ".[spark]"
 
 
 # ---- stored types ----------------------------------------------------------------------------------------------------

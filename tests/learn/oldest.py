@@ -71,7 +71,7 @@ def main() -> None:
     assert not left, f"not tried: {left}"
     told = {"a": {"type": "integer", "bounds": [0, 10]}, "c": {"type": "text", "keys": ["no", "yes"]}}
     curator = Curator({"t": Table(data[["a", "c"]], columns=told)}, budget=ApproxDP(100, 1e-2))
-    of = learn.LogisticRegression(1, 1e-5, bounds=(0, 10), **CLASSES, curator=curator)
+    of = learn.LogisticRegression(1, 1e-5, bounds=(0, 10), **CLASSES, curator=curator, in_search=True)
     GridSearchCV(of, {"clip": [1, 3]}, cv=2, scoring=learn.ChargedAccuracy("0.1")).fit(data[["a"]], data["c"])
     assert len(curator.history()) == 9  # five fits, four scores
     assert curator.fit(learn.LogisticRegression(1, 1e-5), "t", features=["a"], label="c").privacy_.charge == "10"

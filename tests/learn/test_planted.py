@@ -182,7 +182,7 @@ def divided_by(monkeypatch: pytest.MonkeyPatch, rows: int, descend: Any = Poisso
     settings = PoissonDescent(Fraction(1), Fraction(1, 2), 1000, 2, Fraction(1), Fraction(1))
     with monkeypatch.context() as patch:
         patch.setattr(Gaussian, "release", lambda self, value, **more: np.full(np.shape(value), 1e6))
-        found = descend(settings, made(rows), np.zeros(rows, np.int32), logistic_slopes, 1)
+        found, _ = descend(settings, made(rows), np.zeros(rows, np.int32), logistic_slopes, 1)
     return float(np.abs(found).sum())
 
 

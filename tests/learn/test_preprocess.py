@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.compose import make_column_transformer
-from sklearn.pipeline import make_pipeline
+from sklearn.compose import ColumnTransformer, make_column_transformer
+from sklearn.linear_model import LogisticRegression as LogisticOfOthers
+from sklearn.pipeline import FeatureUnion, make_pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
-from curador.errors import CuradorError
-from curador.learn import BoundsBinner, BoundsScaler, GaussianNB, KeyEncoder, LinearRegression
+from curador.errors import CuradorError, InvalidParameter
+from curador.learn import (
+    PCA,
+    BoundsBinner,
+    BoundsScaler,
+    GaussianNB,
+    KeyEncoder,
+    LinearRegression,
+    LogisticRegression,
+    check_pipeline,
+    load,
+    save,
+)
 from curador.learn.rows.encoding import SCALE, NumberFeature
 
 FRAME = pd.DataFrame({"age": [0, 25.0, 100, 300, np.nan], "height": [1.0, 1.5, 2, -np.inf, 0]})
@@ -128,3 +144,35 @@ EXPECTED = {
 def test_checks_of_scikit_learn(made: Any) -> None:
     found = check_estimator(made, on_fail=None, on_skip=None, expected_failed_checks=EXPECTED)
     assert {x["check_name"]: x["exception"] for x in found if x["status"] == "failed"} == {}
+
+
+def test_a_pipeline_that_learns_from_rows_is_refused_by_its_check() -> None:
+    """Nested too; a model cannot see what stands before it, so its sentence says which rows it counts."""
+    model = LogisticRegression(1, 1e-5, bounds=(-1, 1), classes=[0, 1], steps=4)
+    columns = ColumnTransformer([("n", BoundsScaler((0, 10)), [0]), ("k", KeyEncoder([["a"]]), [1])], remainder="drop")
+    private = make_pipeline("passthrough", PCA(epsilon=1, bounds=(0, 1)), model)
+    for fine in (model, make_pipeline(columns, model), private):
+        assert check_pipeline(fine) is fine
+    learned: Any
+    for learned in (
+        make_pipeline(StandardScaler(), model),
+        make_pipeline(FeatureUnion([("a", BoundsScaler((0, 10))), ("b", MinMaxScaler())]), model),
+        make_pipeline(ColumnTransformer([("n", BoundsScaler((0, 10)), [0])], remainder=StandardScaler()), model),
+        make_pipeline(BoundsScaler((0, 10)), LogisticOfOthers()),
+    ):
+        with pytest.raises(InvalidParameter, match="may learn from private rows") as refused:
+            check_pipeline(learned)
+        assert refused.value.code == "step-learns"
+
+
+def test_the_sentence_of_a_model_of_arrays_says_which_rows_it_counts(tmp_path: Path) -> None:
+    model = GaussianNB(1, bounds=(-1, 1), classes=[0, 1]).fit([[0.5], [-0.5]], [0, 1])
+    assert "what a transformer learned from rows before is not covered" in model.privacy_.sentence()
+    assert "transformador" in model.privacy_.sentence("es")
+    save(model, tmp_path / "model.json")
+    assert load(tmp_path / "model.json").privacy_ == model.privacy_
+    older = json.loads((tmp_path / "model.json").read_text())
+    del older["privacy"]["arrays"]
+    (tmp_path / "older.json").write_text(json.dumps(older))
+    assert load(tmp_path / "older.json").privacy_ == model.privacy_  # what no ledger counted was of arrays
+    assert "transformer" not in replace(model.privacy_, arrays=False).sentence()

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
+from sklearn.base import clone
 
 from curador import ApproxDP, Curator, Table
 from curador.errors import InvalidParameter
-from curador.learn import GaussianNB, LinearRegression
+from curador.learn import GaussianNB, LinearRegression, LogisticRegression
 from curador.learn.recipe import bought_model, recipe_from
 from curador.learn.saved import to_json
 
@@ -96,3 +99,24 @@ def test_a_condition_of_a_recipe_is_kept_with_its_charge(curator: Curator) -> No
     found = bought_model(curator, bought.charge.id)
     assert found is not None
     assert found.recipe.where == "age > 30"
+
+
+@pytest.mark.parametrize(
+    ("model", "former", "label"),
+    [
+        (LogisticRegression(1, "1e-6"), {"steps": 16, "clip": 3}, "sex"),
+        (LinearRegression(1, "1e-6"), {"steps": 5}, "pay"),
+        (LinearRegression(1), {"steps": 0}, "pay"),
+    ],
+)
+def test_what_was_bought_with_former_defaults_is_made_again(
+    curator: Curator, model: Any, former: dict[str, Any], label: str
+) -> None:
+    """An earlier version took fixed steps, and its record does not name them."""
+    stated = curator.training(model, "people", features=["age"], label=label).recipe
+    given = clone(model).set_params(**former)
+    run = replace(curator.training(given, "people", features=["age"], label=label), recipe=stated)
+    found = bought_model(curator, curator.buy(run).charge.id)
+    assert found is not None
+    assert found.model.get_params()["steps"] == former["steps"]
+    assert curator.charge_count() == 1

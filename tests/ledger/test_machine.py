@@ -65,6 +65,12 @@ class Model:
     charges: list[Bought] = field(default_factory=list)
     answered: dict[str, int] = field(default_factory=dict)  # fingerprint -> charge
     keys: dict[str, tuple[str, int | None]] = field(default_factory=dict)
+    again: dict[tuple[str, str], int] = field(default_factory=dict)  # fingerprint and scope -> its own charge
+
+    def paid(self, scope: str, number: int, fingerprint: str) -> int | None:
+        """The charge with which a scope has paid for an answer."""
+        known = (number, self.again.get((fingerprint, scope)), self.answered.get(fingerprint))
+        return next((n for n in known if n is not None and scope in self.charges[n].paid), None)
 
     def path(self, *names: str | None) -> set[str]:
         found: set[str] = set()
@@ -181,20 +187,28 @@ class LedgerMachine(RuleBasedStateMachine):
             return
         old = model.keys[key][1] if key in model.keys else None
         old = model.answered.get(fingerprint or "") if old is None else old
-        if old is not None:
+        if old is not None and fingerprint is not None:
             line = model.path(receiver)
-            owing = {s for s in line if s not in model.charges[old].paid}
+            owing = {s for s in line if model.paid(s, old, fingerprint) is None}
             if any(map(model.shut, line)) or not model.fits(owing, cost):
                 with pytest.raises(BudgetExceeded):
                     ask()
                 return
             charge = ask()
-            assert (charge.repeated, charge.id, set(charge.scopes)) == (True, str(old + 1), owing)
-            assert self.ledger.answer(charge.id) == model.charges[old].answer
-            model.charges[old].paid |= owing
             binds = model.keys[key][1] is None if key in model.keys else bool(owing)
-            if key is not None and fingerprint is not None and binds:
-                model.keys[key] = (fingerprint, old)
+            shown = old
+            if owing:
+                shown = len(model.charges)
+                model.charges.append(Bought(cost, fingerprint, key if binds else None, owing, model.charges[old].answer))
+                model.again |= {(fingerprint, scope): shown for scope in owing}
+            elif receiver is not None:
+                paid = model.paid(receiver, old, fingerprint)
+                assert paid is not None
+                shown = paid
+            assert (charge.repeated, charge.id, set(charge.scopes)) == (True, str(shown + 1), owing)
+            assert self.ledger.answer(charge.id) == model.charges[shown].answer
+            if key is not None and binds:
+                model.keys[key] = (fingerprint, shown if owing else old)
         else:
             owing = model.path(*scopes, receiver)
             if any(map(model.shut, owing)) or not model.fits(owing, cost):

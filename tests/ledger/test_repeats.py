@@ -12,6 +12,8 @@ from curador.accounting.events import PureLoss
 from curador.errors import BudgetExceeded, InvalidParameter
 from curador.ledger.book import Book
 from curador.ledger.contract import Charge
+from curador.ledger.entries import Repeated, now
+from curador.ledger.posting import append
 from curador.ledger.stores.rows import ENTRY, Rows
 from curador.privacy import PureDP
 from tests.ledger.conftest import Opener
@@ -43,6 +45,17 @@ def spent(ledger: Book) -> dict[str, float]:
     return {scope: ledger.balance(scope).state.spent[0] / 10**11 for scope in ledger.scopes()}
 
 
+def test_who_has_paid_for_an_answer_gets_it_for_nothing(ledger: Book) -> None:
+    charge = ledger.reserve("visits", TENTH, fingerprint="q at version 1", receiver="ana")
+    everybody: tuple[str | None, ...] = (None, "ana", "bea", "eva")
+    assert not any(ledger.is_paid("q at version 1", who) for who in everybody)  # there is no answer yet
+    ledger.settle(charge.id, b"noise")
+    assert [ledger.is_paid("q at version 1", who) for who in everybody] == [True, True, False, False]
+    ask(ledger, "bea")
+    assert [ledger.is_paid("q at version 1", who) for who in everybody] == [True, True, True, False]
+    assert not ledger.is_paid("another", "ana")
+
+
 def test_who_pays_for_an_answer_that_is_there(ledger: Book) -> None:
     answer = ask(ledger, "ana")
     assert spent(ledger) == {"people": 1, "visits": 1, "team": 1, "ana": 1, "bea": 0, "eva": 0}
@@ -52,7 +65,7 @@ def test_who_pays_for_an_answer_that_is_there(ledger: Book) -> None:
     assert spent(ledger) == {"people": 1, "visits": 1, "team": 1, "ana": 1, "bea": 1, "eva": 0}
     assert ask(ledger, "eva") == ask(ledger) == answer
     assert spent(ledger) == {"people": 1, "visits": 1, "team": 1, "ana": 1, "bea": 1, "eva": 1}
-    assert [c.id for c in ledger.history("bea")] == ["1"]
+    assert [c.id for c in ledger.history("bea")] == ["2"]  # her own number
     assert [(c.repeated, c.receiver, c.scopes) for c in ledger.history()] == [
         (False, "ana", ("people", "team", "visits", "ana")),
         (True, "bea", ("bea",)),
@@ -175,8 +188,41 @@ def test_a_repeat_that_only_binds_its_key_has_no_note_of_its_own(ledger: Book) -
 
 def test_the_note_of_another_is_not_shown_where_a_repeat_has_none(ledger: Book) -> None:
     ledger.settle(ledger.reserve("visits", TENTH, fingerprint="q", note={"because": "a secret"}).id, b"1")
-    ledger.reserve("visits", TENTH, fingerprint="q", receiver="eva", again={})
+    ledger.reserve("visits", TENTH, fingerprint="q", receiver="eva")
     assert ledger.history("eva")[-1].note == {}
+
+
+def test_a_receiver_sees_the_same_whether_or_not_another_bought_it_before(ledger: Book) -> None:
+    """All but the answer and what others paid: numbers, times, notes, their order, and what is free."""
+    ask(ledger, "ana", question="bought")
+    seen: list[Any] = []
+    for who, question in (("bea", "bought"), ("eva", "new")):
+        start, shown = ledger.count(), list[Any]()
+        for n, asked in enumerate((f"first of {who}", question, question)):
+            charge = ledger.reserve("visits", TENTH, fingerprint=asked, receiver=who, note={"n": n}, key=f"{who} {n}")
+            stored = ledger.answer(charge.id) if charge.repeated else ledger.settle(charge.id, b"noise")
+            shown.append((int(charge.id) - start, charge.note, who in charge.scopes, stored is not None))
+        found = ledger.history(who)
+        shown += [(int(one.id) - start, one.note, one.settled, one.receiver == who) for one in found]
+        shown += [ledger.charge(one.id, who).note for one in found]
+        assert [one.at for one in found] == sorted(one.at for one in found)
+        assert all(ledger.answer(one.id) is not None for one in found)
+        seen.append(shown)
+    assert seen[0] == seen[1]
+    with pytest.raises(InvalidParameter, match="No charge"):
+        ledger.charge("1", "bea")
+    ledger.verify()
+
+
+def test_what_an_older_version_wrote_of_a_repeat_still_counts(ledger: Book) -> None:
+    """It paid under the number of the first charge, and stays free."""
+    answer = ask(ledger, question="q")
+    old = Repeated(1, ["eva"], [[10**11]], "eva", note={"because": "mine"})
+    ledger._store.write(lambda rows: append(rows, ledger._key, old, now().isoformat()))
+    before, entries = spent(ledger), ledger.verify()
+    assert ask(ledger, "eva", question="q") == answer
+    assert (spent(ledger), ledger.verify(), before["eva"]) == (before, entries, 1)
+    assert [(c.id, c.note) for c in ledger.history("eva")] == [("1", {"because": "mine"})]
 
 
 @pytest.mark.parametrize("charge", ["0", "2", "x", "-1", "9" * 40])

@@ -145,8 +145,10 @@ def test_a_client_that_is_lost_within_a_transaction_is_rolled_back(
         book.close()
 
 
-def test_a_child_holds_no_connection_of_a_parent_that_was_killed(quick: Path, postgres_url: str) -> None:
-    """Else the server would wait for the parent, here for a minute; and all writers with it."""
+def test_a_child_holds_no_connection_of_a_parent_that_was_killed(
+    quick: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else the server would wait for the parent, here for longer than a test may take; and all writers with it."""
     address: dict[str, Any] = {"address": postgres_url, "keep": str(quick / "keep"), "schema": "orphans"}
     with closing(open_ledger(**address)) as ledger:
         ledger.open("people", PureDP(1))
@@ -154,12 +156,12 @@ def test_a_child_holds_no_connection_of_a_parent_that_was_killed(quick: Path, po
     if (parent := os.fork()) == 0:
         store: Any = (mine := open_ledger(**address))._store
         if (orphan := os.fork()) == 0:  # it lives on, and never uses the ledger
-            time.sleep(120)
+            time.sleep(1800)
             os._exit(0)
 
         def never() -> None:
             os.write(told, f"{orphan}\n".encode())
-            time.sleep(120)
+            time.sleep(1800)
 
         store._commit = never
         mine.reserve("people", THOUSANDTH)
@@ -167,11 +169,10 @@ def test_a_child_holds_no_connection_of_a_parent_that_was_killed(quick: Path, po
     orphan = int(os.read(ready, 20))
     os.kill(parent, signal.SIGKILL)
     os.waitpid(parent, 0)
-    begun = time.monotonic()
+    monkeypatch.setattr(reopened_file, "PATIENCE", 3600)  # whoever waited would wait until the test is stopped
     with closing(open_ledger(**address)) as ledger:
         ledger.reserve("people", THOUSANDTH)
         assert ledger.count() == 1
-    assert time.monotonic() - begun < reopened_file.PATIENCE / 2
     os.kill(orphan, signal.SIGKILL)
     for end in (ready, told):
         os.close(end)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import time
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
@@ -22,6 +21,7 @@ from curador.mechanisms.thresholded import Thresholded, ThresholdedGaussian, Thr
 from curador.privacy import Neighbors
 from tests.exact import Script, discrete_gaussian, discrete_laplace, theta
 from tests.mechanisms.branches import MP, TINY, Law, delta, real
+from tests.steps import at_most
 
 ONE = 1 << keys.FINE
 PARAMETERS = [
@@ -169,9 +169,8 @@ def test_many_groups() -> None:
     counts = np.arange(10**6) % 40
     for mechanism in (OptimalKeys(1, 1e-6), ThresholdedLaplace(1, 1e-6), ThresholdedGaussian(1e-6, rho=0.5)):
         mechanism.keep([1])  # tables are made once
-        start = time.process_time()
-        kept = mechanism.keep(counts)
-        assert time.process_time() - start < 1
+        with at_most(20_000):  # whole arrays at a time: one by one it would be millions
+            kept = mechanism.keep(counts)
         assert not kept[counts == 0].any()
         assert kept.mean() > 0.1
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from fractions import Fraction
 
 import mpmath
@@ -13,6 +12,7 @@ from curador.errors import InvalidParameter
 from curador.mechanisms.gaussian import IntegerGaussian
 from curador.mechanisms.laplace import IntegerLaplace
 from curador.mechanisms.thresholded import Thresholded, ThresholdedGaussian, ThresholdedLaplace
+from tests.steps import at_most
 
 LAPLACE = ThresholdedLaplace(1, 1e-6)
 LAWS: dict[str, Thresholded] = {
@@ -154,9 +154,8 @@ def test_a_delta_that_no_double_holds_is_refused() -> None:
             ThresholdedGaussian(delta, rho="0.1")
         with pytest.raises(InvalidParameter, match="1e-323"):
             ThresholdedLaplace(1, delta)
-    start = time.process_time()
-    assert [ThresholdedGaussian("1e-320", rho=rho).threshold for rho in ("0.1", 1, 10)] == [87, 29, 10]
-    assert time.process_time() - start < 1.5  # it was 4 seconds and more
+    with at_most(60_000):
+        assert [ThresholdedGaussian("1e-320", rho=rho).threshold for rho in ("0.1", 1, 10)] == [87, 29, 10]
 
 
 @pytest.mark.parametrize("sigma", ["1e-154", "1e-163", "1e-200", "1e-320"])

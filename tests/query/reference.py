@@ -52,14 +52,15 @@ def read(raw: object, t: Type) -> Cell:
 
 
 def instead(t: Type) -> Cell:
-    """The lower bound, the first key, or False."""
+    """The lower bound, what is none of the keys, or False."""
     if t.kind.counted and t.grid_bounds is not None:
         return t.grid_bounds[0]
-    if t.keys:
-        first = t.keys[0]
-        return days(first) if isinstance(first, date) else first
-    assert t.kind is Kind.BOOLEAN
-    return False
+    if t.kind is Kind.BOOLEAN:
+        return False
+    assert t.keys
+    if t.kind is Kind.TEXT:
+        return next(x for x in ("_" * n for n in range(len(t.keys) + 1)) if x not in t.keys)
+    return next(x for x in range(len(t.keys) + 1) if x not in t.keys)
 
 
 def _read(raw: object, t: Type) -> Cell:

@@ -50,6 +50,32 @@ def test_sql_and_builder_give_the_same_release(curator: Any) -> None:
     assert abs(first.numbers("n")[0] - 200) < 400
 
 
+def test_a_value_that_no_declaration_allows_is_refused_before_the_charge(curator: Any) -> None:
+    far = isinstance(curator, RemoteCurator)
+    odd = f"SELECT COUNT(*) AS n FROM people WHERE sex = 'f' AND age > {1 + far}"
+    people, price = curator.table("people").where("age = 101"), {"features": ["age"], "label": "sex"}
+    batch = curator.batch({"odd": f"{odd} OR age = 101", "all": SQL}, epsilon="1/50")
+    model = GaussianNB(epsilon=0.01)
+    before = len(curator.history())
+    assert "Did you mean 'F'?" in str(curator.explain(odd, epsilon=0.01))
+    assert "odd: sex has no declared value 'f'" in str(batch)
+    buys: list[tuple[Any, str]] = [
+        (lambda **how: curator.ask(odd, epsilon=0.01, **how), "undeclared-near"),
+        (lambda **how: people.aggregate(n=cu.count()).ask(epsilon=0.01, **how), "undeclared-range"),
+        (lambda **how: curator.publish(batch, **how), "undeclared-near"),
+        (lambda **how: curator.fit(model, people, **price, **how), "undeclared-range"),
+    ]
+    for buy, code in buys:
+        with pytest.raises(cu.QuestionRefused) as refused:
+            buy()
+        assert (refused.value.code, refused.value.cost) == (code, NOTHING)
+    assert len(curator.history()) == before
+    for buy, _ in buys:
+        buy(anyway=True)
+        buy()  # what was bought is shown again
+    assert len(curator.history()) == before + len(buys)
+
+
 def test_plans_and_explanations_are_the_same(curator: Any, served: Served) -> None:
     there = served.curator.plan(SQL, epsilon="1/7", confidence=0.9)
     here = curator.plan(SQL, epsilon=Fraction(1, 7), confidence=0.9)

@@ -6,9 +6,8 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from time import process_time
 
 import httpx
 import pytest
@@ -21,14 +20,12 @@ from curador.server.furnished import ANALYST, PEOPLE, QUESTIONS, furnish
 from curador.show.words.say import LANGUAGES, say
 from tests.server.console.browsing import visitor
 from tests.server.served import Served, serving
+from tests.steps import in_threads
 
 ROOT = Path(__file__).parents[2]
 MODEL = 1 + len(QUESTIONS) + 1
-HEAVIEST, SLOWEST = 300_000, 0.1
-"""Bytes of a page, and seconds of processor time for it: of this process, so that of the client counts too."""
-
-ROUNDS = 4
-"""The least of so many is taken: a loaded machine makes some of them slower, and none faster."""
+HEAVIEST, LONGEST = 300_000, 500_000
+"""Bytes of a page, and steps of the server for it (tests/steps.py): seconds are another machine's."""
 
 FILES = {
     "/console/static/{version}/{name}",
@@ -56,13 +53,20 @@ FILLED = {
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def demo(tmp_path_factory: pytest.TempPathFactory, steps: Callable[[], int]) -> Iterator[Served]:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path_factory.mktemp("demo"))
         study = named_study(Path("demo"))
         assert study == furnish("curador-demo")
         with serving(study, tokens=False, tick="10ms", per_token=10000, per_address=10000) as served:
             yield served
+
+
+@pytest.fixture(scope="module")
+def steps() -> Iterator[Callable[[], int]]:
+    """How much the server has done so far."""
+    with in_threads() as taken:
+        yield taken
 
 
 def test_the_demonstration_is_furnished_once(demo: Served) -> None:
@@ -90,25 +94,21 @@ def places(client: httpx.Client) -> list[str]:
     return [*plain, *(one for path in sorted(FILLED) for one in FILLED[path]), *public, *analyst]
 
 
-def test_every_page_is_light_and_fast(demo: Served) -> None:
-    heavy, slow = {}, {}
+def test_every_page_is_light_and_little_work(demo: Served, steps: Callable[[], int]) -> None:
+    heavy, long = {}, {}
     with visitor(demo, "curator") as client:
         for path in places(client):
-            spent = []
-            for _ in range(ROUNDS):
-                began = process_time()
-                answer = client.get(path)
-                spent.append(process_time() - began)
-                if min(spent) < SLOWEST / 2:
-                    break
+            before = steps()
+            answer = client.get(path)
+            taken = steps() - before
             assert answer.status_code in (200, 303), path
             charts = sum(map(len, re.findall(r"<svg.*?</svg>", answer.text, re.DOTALL)))
             if len(answer.content) - charts > HEAVIEST:
                 heavy[path] = len(answer.content) - charts
-            if min(spent) > SLOWEST:
-                slow[path] = spent
+            if taken > LONGEST:
+                long[path] = taken
     assert heavy == {}
-    assert slow == {}
+    assert long == {}
 
 
 def test_a_folder_stands_for_its_study_file(tmp_path: Path) -> None:
@@ -122,39 +122,35 @@ PUBLICATION = "/console/releases/1"
 FIRST_VIEWS = """
 import json, sys
 from pathlib import Path
-from time import process_time
 from tests.server.console.browsing import visitor
 from tests.server.served import serving
+from tests.steps import in_threads
 
-with serving(Path(sys.argv[1]), tokens=False, tick="10ms", per_token=10000, per_address=10000) as served:
+settings = {"tick": "10ms", "per_token": 10000, "per_address": 10000}
+with in_threads() as steps, serving(Path(sys.argv[1]), tokens=False, **settings) as served:
     from curador.server.console.rendering import ENVIRONMENT
     with visitor(served, "curator", **{"Accept-Language": sys.argv[2]}) as client:
         client.get("/v1/health")
         found = {}
         for path in sys.argv[3:]:
-            known, began = set(sys.modules), process_time()
+            known, began = set(sys.modules), steps()
             before = len(ENVIRONMENT.cache)
             assert client.get(path).status_code in (200, 303), path
-            found[path] = process_time() - began, sorted(set(sys.modules) - known), len(ENVIRONMENT.cache) - before
+            found[path] = steps() - began, sorted(set(sys.modules) - known), len(ENVIRONMENT.cache) - before
 print(json.dumps(found))
 """
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_first_view_after_a_start_is_as_fast(demo: Served, language: str) -> None:
+def test_the_first_view_after_a_start_is_as_little_work(demo: Served, language: str) -> None:
     """Nothing is loaded or compiled for it any more; each view is the first one of its page in a new process."""
     with visitor(demo, "curator") as client:
         paths = [path for path in places(client) if "/public/" not in path]
     paths.sort(key=lambda path: path != PUBLICATION)  # of it nothing was made by another page before
-    slow: dict[str, float] = {}
-    for _ in range(ROUNDS):
-        run = [sys.executable, "-c", FIRST_VIEWS, str(demo.study.resolve()), language, *paths]
-        found = json.loads(subprocess.run(run, cwd=ROOT, check=True, capture_output=True, timeout=120).stdout)
-        assert {path: (modules, n) for path, (_, modules, n) in found.items() if modules or n} == {}
-        slow = {path: spent for path, (spent, _, _) in found.items() if spent > SLOWEST}
-        if not slow:
-            break
-    assert slow == {}
+    run = [sys.executable, "-c", FIRST_VIEWS, str(demo.study.resolve()), language, *paths]
+    found = json.loads(subprocess.run(run, cwd=ROOT, check=True, capture_output=True, timeout=600).stdout)
+    assert {path: (modules, n) for path, (_, modules, n) in found.items() if modules or n} == {}
+    assert {path: taken for path, (taken, _, _) in found.items() if taken > LONGEST} == {}
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -70,6 +70,21 @@ def test_a_model_is_explained_bought_once_and_read_again(served: Served) -> None
         assert client.get(f"/v1/models/{result['charge']}").json()["model"]["fitted"] == found["model"]["fitted"]
 
 
+def test_rows_that_no_declaration_allows_are_refused_at_once_and_learned_from_anyway(served: Served) -> None:
+    odd = {**RECIPE, "where": "age = 101", "settings": {"epsilon": 0.01}, "key": "odd"}
+    with served.client("ana") as client:
+        before = served.curator.charge_count("ana")
+        assert (
+            "age is 0 … 100"
+            in client.post("/v1/fit/explain", json={k: odd[k] for k in odd if k != "key"}).json()["text"]
+        )
+        refused = client.post("/v1/fit", json=odd)
+        assert (refused.status_code, refused.json()["code"]) == (422, "undeclared-range")
+        assert served.curator.charge_count("ana") == before
+        assert ended(client, client.post("/v1/fit", json={**odd, "anyway": True}))["result"]
+        assert served.curator.charge_count("ana") == before + 1
+
+
 def test_a_model_is_scored_for_a_charge(served: Served) -> None:
     with served.client("ana") as client:
         bought = ended(client, client.post("/v1/fit", json=RECIPE))["result"]
@@ -131,7 +146,7 @@ def test_without_scikit_learn_there_is_one_clear_error(served: Served, monkeypat
         for path in ("/v1/fit", "/v1/fit/explain"):
             refused = client.post(path, json=RECIPE)
             assert (refused.status_code, refused.json()["code"]) == (422, "library-missing")
-            assert "curador[learn]" in refused.json()["fix"]
+            assert ".[learn]" in refused.json()["fix"]
         assert client.get("/v1/models/1").json()["code"] == "library-missing"
 
 

@@ -36,20 +36,20 @@ def test_measures_cpu_per_operation_and_survives_a_broken_case() -> None:
     codes = {
         "loop": Code("for _ in range(n): pass", "n = 100_000", per=100_000),
         "busy": Code("sum(range(5_000_000))"),
-        "sleepy": Code("sum(range(5_000_000)); time.sleep(0.4)", "import time"),
+        "sleepy": Code("time.sleep(0.4)", "import time"),
         "child": Code("subprocess.run([sys.executable, '-c', ''])", "import subprocess, sys", clock="children"),
         "broken": Code("1 / 0"),
     }
     seen = sides.measure(Path(sys.executable), codes)
     loop, child = seen["loop"], seen["child"]
     assert isinstance(loop, float)
-    assert 1e-10 < loop < 1e-6
     busy, sleepy = seen["busy"], seen["sleepy"]
     assert isinstance(busy, float)
     assert isinstance(sleepy, float)
-    assert sleepy < busy + 0.2, "sleeping is not work"
+    assert 0 < loop < busy / 1000, "one round of a loop, and five million"
+    assert sleepy < 0.2, "sleeping is not work"
     assert isinstance(child, float)
-    assert 1e-3 < child < 1
+    assert child > 1000 * loop, "to start a program, and one round of a loop"
     assert seen["broken"] == "ZeroDivisionError: division by zero"
 
 

@@ -19,6 +19,7 @@ ROOT = Path(__file__).parents[2]
 COURSE = ROOT / "docs" / "course"
 LIST: dict[str, Any] = tomllib.loads((COURSE / "items.toml").read_text())
 NOT_YET: list[str] = LIST.pop("not_yet")
+PHRASES: dict[str, list[str]] = LIST.pop("phrases")
 ITEMS = {item: heading for document in LIST.values() for item, heading in document.items()}
 
 CHECKLIST = {"knoppia": 31, "riascos": 24, "clase": 33, "thesis": 31, "navarro": 10}
@@ -114,8 +115,29 @@ def test_what_is_not_yet_there_is_what_the_list_admits() -> None:
 @pytest.mark.parametrize("language", ["en", "es"])
 def test_every_item_is_told_in_both_languages(language: str) -> None:
     """By a page of the course, or by a notebook of it."""
-    told = re.compile(rf"(notebooks/)?{language}/")
-    assert [row.item for row in ROWS if not any(told.match(page) for page in row.pages)] == []
+    assert [row.item for row in ROWS if not own(row, language)] == []
+
+
+def own(row: Row, language: str) -> list[Path]:
+    """The pages of the course, in a language, that a row leads to."""
+    return [COURSE / page for page in row.pages if re.match(rf"(notebooks/)?{language}/", page)]
+
+
+def stated(row: Row, language: str, text: str) -> bool:
+    """Whether a text has the item's phrase, or names one of its functions."""
+    if row.item in PHRASES:
+        return PHRASES[row.item][("en", "es").index(language)] in text
+    parts = [name.split(".")[-2:] for name in row.functions]
+    names = [name for before, name in parts] + [before for before, _ in parts if before[0].isupper()]
+    return any(re.search(rf"\b{name}\b", text) for name in names)
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_a_page_of_every_item_states_it(language: str) -> None:
+    pages = {row.item: "".join(page.read_text() for page in own(row, language)) for row in ROWS if not row.not_yet}
+    assert [row.item for row in ROWS if row.item in pages and not stated(row, language, pages[row.item])] == []
+    assert PHRASES.keys() <= pages.keys()
+    assert not any(stated(row, language, "nothing of it") for row in ROWS if row.item in pages)
 
 
 def test_every_erratum_is_named_by_a_row() -> None:

@@ -84,6 +84,15 @@ def test_both_readmes_say_the_same_commands() -> None:
     assert commands(LEEME) == commands(README)
 
 
+@pytest.mark.parametrize("page", ["README.md", "README.es.md", "docs/index.md", "docs/es/index.md"])
+def test_pages_of_the_install_name_the_declared_pythons_and_systems(page: str) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    declared = [one.rpartition(" :: ")[2] for one in project["classifiers"]]
+    assert set(declared) >= {project["requires-python"].removeprefix(">="), "Linux", "MacOS"}
+    [line] = [line for line in (ROOT / page).read_text().splitlines() if "Windows" in line]
+    assert all(one.casefold() in line.casefold() for one in declared)
+
+
 def test_readme_leads_to_the_same_pages_in_both_languages() -> None:
     table = re.compile(r"^\|.*\|$", re.MULTILINE)
     links = [
@@ -111,11 +120,23 @@ def test_architecture_page_shows_the_rooms_there_are() -> None:
     assert {name for name, what in shown.items() if not what.startswith("later")} == there
 
 
-def test_extras_that_the_readme_names_are_there() -> None:
+def test_extras_that_pages_name_are_there() -> None:
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-    named = {name for names in re.findall(r"'\.\[([\w,]+)\]'", README) for name in names.split(",")}
-    assert named
+    pages = [page.read_text() for page in PROSE]
+    named = {name for page in pages for names in re.findall(r"'\.\[([\w,]+)\]'", page) for name in names.split(",")}
+    assert len(named) >= 6
     assert named <= set(extras)
+
+
+def test_nobody_is_sent_to_an_index_that_does_not_have_curador() -> None:
+    """`pip install 'curador[learn]'` finds nothing, or what somebody else put there under that name."""
+    wrong = re.compile(r"pip install (?:-\S+ )*[\"']?curador\b|\bcurador\[[\w,]+\]")
+    others = [file for room in ("deploy", "examples") for file in (ROOT / room).rglob("*") if file.is_file()]
+    texts = {
+        file: file.read_bytes().decode(errors="replace") for file in [*PROSE, *others, *(ROOT / "src").rglob("*.py")]
+    }
+    assert [str(file.relative_to(ROOT)) for file, text in texts.items() if wrong.search(text)] == []
+    assert all(wrong.search(text) for text in ("pip install curador", "pip install 'curador[learn]'", "curador[plots]"))
 
 
 # --- citations resolve

@@ -23,6 +23,7 @@ from curador.accounting.rules import groups as group
 from curador.accounting.rules import renyi as renyi
 from curador.accounting.rules import tradeoffs as tradeoff
 from curador.accounting.rules.gaussian import gaussian_delta, gaussian_sigma
+from curador.mechanisms import sensitivity
 from curador.privacy import ApproxDP, PureDP
 
 PAGE = (Path(__file__).parents[2] / "docs" / "course-errata.md").read_text()
@@ -226,6 +227,12 @@ given(
     limit_01=lambda: (1 + math.sqrt(2)) * math.log(100),
     limit_001=lambda: (1 + math.sqrt(2)) * math.log(1000),
     corollary_001=lambda: 4 * math.sqrt(2) * math.log(1000),
+    zeta_scale1=lambda: renyi.renyi(events.LaplaceNoise(Fraction(1), Fraction(1)), 2),
+    zeta_scale2=lambda: renyi.renyi(events.LaplaceNoise(Fraction(2), Fraction(1)), 2),
+    eps_scale1=lambda: events.LaplaceNoise(Fraction(1), Fraction(1)).epsilon,
+    eps_scale2=lambda: events.LaplaceNoise(Fraction(2), Fraction(1)).epsilon,
+    scalar_l1=lambda: sensitivity.count().l1,
+    scalar_l2=lambda: math.sqrt(sensitivity.count().l2_squared),
     kl_laplace10=lambda: _laplace_kl(10),
     leak_renyi=lambda: renyi.renyi(events.ApproxLoss(Fraction(0), Fraction(1, 100)), 2),
     corollary_from=lambda: next(n for n in itertools.count(1) if 4 * math.sqrt(2 * n * math.log(1e6)) < n),
@@ -349,7 +356,7 @@ def test_a_wrong_figure_would_be_seen() -> None:
 
 
 def test_every_row_is_complete() -> None:
-    assert len(ROWS) == 75
+    assert len(ROWS) == 80
     assert len({row[0] for row in ROWS}) == len(ROWS)
     for row in ROWS:
         assert len(row) == 7, row

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import runpy
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -36,6 +37,26 @@ def test_homework_runs(language: str, tmp_path: Path) -> None:
     if not (ROOT / "data" / "adult_data.csv").is_file():
         pytest.skip("Adult is not here; run `make data`")
     check(NOTEBOOKS / language / "homework.md", tmp_path)
+
+
+def test_running_a_notebook_where_it_stands_changes_no_file_of_the_repository(tmp_path: Path) -> None:
+    """Its pictures once fell on those that are kept, and its tables beside it."""
+    wrote = re.compile(r"(?:savefig|open|Path)\(\"([^\"]+)\"")
+    files = {
+        f"{path.parent.relative_to(ROOT).as_posix()}/{name}"
+        for path in NOTEBOOKS.rglob("*.md")
+        for cell in jupytext.read(path).cells
+        if cell.cell_type == "code"
+        for name in wrote.findall(cell.source)
+        if Path(name).suffix
+    }
+    assert any(name.endswith(".svg") for name in files)
+    asked = [*sorted(files), "docs/course/notebooks/en/exercise-1.ipynb"]
+    subprocess.run(["git", "init", "--quiet", str(tmp_path)], check=True)
+    (tmp_path / ".gitignore").write_text((ROOT / ".gitignore").read_text())
+    command = ["git", "-C", str(tmp_path), "check-ignore", "--stdin"]
+    found = subprocess.run(command, input="\n".join(asked), capture_output=True, text=True, check=False)
+    assert sorted(set(asked) - set(found.stdout.splitlines())) == []
 
 
 def test_there_are_no_others() -> None:

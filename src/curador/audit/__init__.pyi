@@ -1,6 +1,9 @@
 """The public names of audits, each with the file it lives in; read by type checkers and by the lazy loader."""
 
 from .finding import Finding as Finding
+from .models.canaries import audit_canaries as audit_canaries
+from .models.tables import audit_table_canaries as audit_table_canaries
+from .replay.fits import replay_fit as replay_fit
 from .tester.distinguish import compare as compare
 from .tester.distinguish import distinguish as distinguish
 from .tester.named import named as named

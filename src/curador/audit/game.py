@@ -33,6 +33,9 @@ CUTS = (-3, -2, -1, 0, 1, 2, 3, 4)
 BOUNDS = (2, 5, 10, 30, 100, 300, 1000)
 """Where Laplace noise of scale 1 is cut off; the last one is the course's."""
 
+CURVE = tuple(sorted({round(2 * 500 ** (k / 30)) for k in range(31)}))
+"""The bounds at which delta is drawn: from 2 to 1,000, so many that the curve has no corners."""
+
 
 @dataclass(frozen=True)
 class Game:
@@ -187,10 +190,11 @@ def _cut_off(draws: int, seed: int) -> Exhibit:
     for one in found:
         sure = certain(one.bound, draws, seed)
         rows.append((one.bound, "∞", f"10^{one.log_delta:.1f}", sure))
+    curve = truncated(CURVE)
     drawing = Drawing(
         "cut-chart",
         "xy",
-        (Track("@cut-delta", tuple(float(t.bound) for t in found), tuple(t.log_delta for t in found)),),
+        (Track("@cut-delta", tuple(float(t.bound) for t in curve), tuple(t.log_delta for t in curve)),),
         x=Axis("@cut-bound", log=True),
         y=Axis("@cut-log"),
     )

@@ -198,7 +198,7 @@ def _bought(
     }
     people = MadeUp(columns, {"pid": range(len(secret)), "secret": secret})
     each, answers, error = Fraction(math.floor(epsilon * UNITS / len(chosen)), UNITS), [], 0.0
-    how = Request("an attack on made-up rows", override=True, fresh=True)
+    how = Request("an attack on made-up rows", override=True, fresh=True, anyway=True)
     with staged({"people": people}, PureDP(float(epsilon))) as curator:
         for start in range(0, len(chosen), TOGETHER):
             some = chosen[start : start + TOGETHER]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +13,7 @@ from curador.cli.options import (
     STUDY,
     Accuracy,
     Analyst,
+    Anyway,
     At,
     Because,
     Confidence,
@@ -35,7 +37,7 @@ from curador.cli.options import (
 )
 from curador.cli.screen import bullet, console, emit, loss, loss_left, say, spoken, whole, words
 from curador.errors import InvalidParameter, NotPromised
-from curador.show.explain import batch_notes, cheaper_as_a_whole, error_text, output_text, stated_text
+from curador.show.explain import LIMITED, batch_notes, cheaper_as_a_whole, error_text, output_text, stated_text
 from curador.show.release import BESIDE
 from curador.show.tables import percent
 
@@ -110,6 +112,7 @@ def ask(
     analyst: Analyst = None,
     key: Key = None,
     fresh: Fresh = False,
+    anyway: Anyway = False,
     language: Language = "",
     html: Html = None,
     rehearse: Rehearse = False,
@@ -126,6 +129,7 @@ def ask(
     paid = Paid(epsilon, delta, rho, accuracy, confidence, rows, groups_per_unit, rows_per_unit).asked()
     who = None if rehearse else analyst  # a rehearsal has no receiver: it knows only the analysts that the study states
     terms: dict[str, Any] = {"because": because, "override": override, "analyst": who, "key": key, "fresh": fresh}
+    terms["anyway"] = anyway
     _require_place(html)
     with open_study(study, rehearse=rehearse, log=log, at=at) as curator:
         release = curator.ask(sql, **paid, **terms, progress=progress, language=language)
@@ -135,6 +139,7 @@ def ask(
         emit({**release.to_dict(), "repeated": release.repeated, "remaining": _remaining(left)})
         return
     console.print(release)
+    _limits([release])
     _notes(release)
     _written(html)
     _ending(release.repeated, left, rehearse)
@@ -258,6 +263,7 @@ def publish(
     analyst: Analyst = None,
     key: Key = None,
     fresh: Fresh = False,
+    anyway: Anyway = False,
     language: Language = "",
     html: Html = None,
     rehearse: Rehearse = False,
@@ -286,6 +292,7 @@ def publish(
         "analyst": who,
         "key": key,
         "fresh": fresh,
+        "anyway": anyway,
     }
     with open_study(STUDY if at is not None else board.study, rehearse=rehearse, log=log, at=at) as curator:
         batch = board.batch(curator, rows)
@@ -374,6 +381,7 @@ def _print_publication(found: Publication, board: Dashboard) -> None:
         say(f"\n{board.questions[name].title or name}", "bold")
         console.print(found[name])
         _notes(found[name])
+    _limits(found.releases.values())
     _notes(found)
     say(f"\n{found.statement()}")
 
@@ -382,6 +390,13 @@ def _notes(found: Release | Publication) -> None:
     for note, text in zip(found.remarks, found.notes, strict=True):
         if note["code"] not in ("covers", *BESIDE):  # one is true of every answer, the others stand with the numbers
             bullet(text, "dim")
+
+
+def _limits(releases: Iterable[Release]) -> None:
+    """How to find out what limits of one unit cut, where they can have cut something."""
+    limited = [one for one in releases if any(note["code"] in LIMITED for note in one.remarks)]
+    for table in dict.fromkeys(str(one.question["table"]) for one in limited if "table" in one.question):
+        bullet(words("limits-too", table=table), "dim")
 
 
 def _ending(repeated: bool, left: list[Balance], rehearsed: bool) -> None:

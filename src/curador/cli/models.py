@@ -10,7 +10,21 @@ from typing import Annotated, Any
 import typer
 
 from curador.cli.opening import balances, open_study
-from curador.cli.options import STUDY, Analyst, At, Because, Fresh, Json, Key, Language, Log, Override, Progress, Study
+from curador.cli.options import (
+    STUDY,
+    Analyst,
+    Anyway,
+    At,
+    Because,
+    Fresh,
+    Json,
+    Key,
+    Language,
+    Log,
+    Override,
+    Progress,
+    Study,
+)
 from curador.cli.screen import bullet, emit, loss, loss_left, say, whole, words
 from curador.errors import InvalidParameter
 
@@ -26,6 +40,7 @@ def fit(
     analyst: Analyst = None,
     key: Key = None,
     fresh: Fresh = False,
+    anyway: Anyway = False,
     language: Language = "",
     progress: Progress = False,
     log: Log = None,
@@ -52,7 +67,7 @@ def fit(
                 whole(text)
                 say("\n" + words("nothing-spent"))
             return
-        bought = curator.buy(run, Request(because, override, analyst, key, fresh, progress))
+        bought = curator.buy(run, Request(because, override, analyst, key, fresh, progress, anyway))
         model = found.model.take(run, bought)
         left = balances(curator, analyst)
     there = out if out is not None else recipe.with_suffix(".json")

@@ -47,6 +47,9 @@ Override = Annotated[bool, typer.Option("--override", help="Allow an epsilon of 
 Analyst = Annotated[str | None, typer.Option(help="Who gets the answer, and pays from a budget of their own too.")]
 Key = Annotated[str | None, typer.Option(help="Names the request, so that sending it again cannot buy twice.")]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Buy a new answer, although there is one to this question.")]
+Anyway = Annotated[
+    bool, typer.Option("--anyway", help="Buy it although it compares with values that no declaration allows.")
+]
 Rehearse = Annotated[bool, typer.Option("--rehearse", help="On made-up rows: free, and no data is needed.")]
 Progress = Annotated[bool, typer.Option("--progress", help="Show how far the reading is.")]
 Language = Annotated[

@@ -14,6 +14,7 @@ from curador.cli.opening import open_study
 from curador.cli.options import STUDY, Json, Language, Log, Study
 from curador.cli.screen import asks_back, console, emit, grid, loss_names, say, some, spoken, whole, words
 from curador.errors import InvalidParameter
+from curador.show.files import write_atomically
 
 if TYPE_CHECKING:
     from curador.curator.study.check import ColumnState, TableState
@@ -21,7 +22,10 @@ if TYPE_CHECKING:
 
 
 def init(
-    source: Annotated[str, typer.Argument(metavar="FILE", help="A CSV or Parquet file, or engine://…#table.")],
+    source: Annotated[
+        str,
+        typer.Argument(metavar="FILE", help="A CSV or Parquet file, a folder of Parquet files, or engine://…#table."),
+    ],
     name: Annotated[str | None, typer.Option(help="The name of the table; by default that of the file.")] = None,
     header: Annotated[
         bool | None,
@@ -40,7 +44,7 @@ def init(
     yes: Annotated[str | None, typer.Option(help="Words that are true in a CSV file, with commas between.")] = None,
     no: Annotated[str | None, typer.Option(help="Words that are false in a CSV file, with commas between.")] = None,
     trim: Annotated[bool, typer.Option("--trim", help="Drop spaces around the fields of a CSV file.")] = False,
-    out: Annotated[Path, typer.Option(help="The study file to write; it must not exist.")] = STUDY,
+    out: Annotated[Path, typer.Option(help="The study file: it is written, or the table is added to it.")] = STUDY,
     language: Language = "",
     as_json: Json = False,
 ) -> None:
@@ -48,12 +52,13 @@ def init(
 
     Of a CSV file only the first line is read, and only if you say that it names the columns.
 
+    A study file that is there already gets one more table; what stands in it stays as it is.
+
     Example: curador init adult.csv --header
     """
     from curador.curator.study.draft import draft
 
-    if out.exists():
-        raise InvalidParameter(f"{out.name} exists already.", fix="Choose another file with --out, or remove it first.")
+    was = _present(out)
     lists = {"names": names, "yes": yes, "no": no}
     stated: dict[str, object] = {
         "header": header,
@@ -69,6 +74,12 @@ def init(
     try:
         found = draft(source, name=name, folder=out.parent, csv=csv)
     except InvalidParameter as refusal:
+        if refusal.code == "csv-of-no-csv":
+            typed = ", ".join("--no-header" if x is False else f"--{setting}" for setting, x in (csv or {}).items())
+            raise InvalidParameter(
+                f"{Path(source).name!r} is no CSV file, and {typed} says how one is written.",
+                fix=f"Leave {typed} out.",
+            ) from None
         if refusal.code != "header-unstated" or as_json or not asks_back():
             raise
         says = typer.confirm(words("first-line-asked", file=Path(source).name))
@@ -77,24 +88,48 @@ def init(
                 "A file without a header line needs names for its columns.", fix="Say --no-header --names age,sex,…"
             ) from None
         found = draft(source, name=name, folder=out.parent, csv={**(csv or {}), "header": says})
-    try:
-        with out.open("x", encoding="utf-8") as file:
-            file.write(found.toml())
-    except OSError:
-        raise InvalidParameter(f"{out.name} cannot be written.", fix="Choose another place with --out.") from None
+    _write(out, was, found.toml() if was is None else found.added_to(was, out.name))
     if as_json:
         columns = [{"name": column.name, "stored": column.stored} for column in found.columns]
         summary = {"file": str(out), "table": found.name, "source": found.source, "columns": columns}
-        emit({**summary, "left": found.left, "unusable": found.unusable})
+        emit({**summary, "added": was is not None, "left": found.left, "unusable": found.unusable})
         return
-    _print_draft(found, out)
+    _print_draft(found, out, added=was is not None)
 
 
-def _print_draft(found: TableDraft, out: Path) -> None:
-    whole(words("drafted", file=out, table=found.name, n=len(found.columns)))
+def _present(out: Path) -> str | None:
+    """The study file as it is; None where there is none."""
+    try:
+        return out.read_bytes().decode("utf-8-sig")
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError):
+        raise InvalidParameter(
+            f"{out.name} exists already, and cannot be read as text.", fix="Choose another file with --out."
+        ) from None
+
+
+def _write(out: Path, was: str | None, text: str) -> None:
+    """Write a new study file, or put the text in the place of one that still is what it ``was``."""
+    if was is not None and _present(out) != was:
+        raise InvalidParameter(f"{out.name} was changed meanwhile.", fix="Repeat it.")
+    try:
+        if was is not None:
+            write_atomically(out, text.encode(), out.stat().st_mode & 0o777)
+            return
+        with out.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except OSError:
+        raise InvalidParameter(f"{out.name} cannot be written.", fix="Choose another place with --out.") from None
+
+
+def _print_draft(found: TableDraft, out: Path, *, added: bool) -> None:
+    whole(words("table-added" if added else "drafted", file=out, table=found.name, n=len(found.columns)))
     say(words("read", what=found.read(spoken())), "dim")
     table = Table(title="\n" + words("left-to-fill"), title_justify="left", box=None, show_header=False, pad_edge=False)
     for setting, columns in found.left.items():
+        if added and setting == "budget":
+            continue
         if columns or setting in ("unit", "budget") or found.left["type"]:
             of = f"\n{some(columns)}" if columns else ""
             table.add_row(f"  {setting}", Text.assemble(words(f"needed-{setting}"), (of, "dim")))
@@ -102,11 +137,13 @@ def _print_draft(found: TableDraft, out: Path) -> None:
     if found.unusable:
         say(words("unusable", names=some(found.unusable)))
     say(words("all-public"))
+    if added:
+        say(words("until-filled"), "yellow")
     whole(words("then", line="curador check" + (f" --study {out}" if out != STUDY else "")))
 
 
 def check(study: Study = STUDY, language: Language = "", as_json: Json = False) -> None:
-    """Check a study file against what is stored: columns and types; no row is read.
+    """Check a study file against what is stored: columns, types, and whether CSV files are tables; no value is shown.
 
     Example: curador check --study adult.toml
     """

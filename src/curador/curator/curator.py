@@ -241,18 +241,19 @@ class Curator(BudgetHolder, CopyHolder, ModelHolder, QualityHolder):
         key: str | None = None,
         fresh: bool = False,
         progress: Progress | bool = False,
+        anyway: bool = False,
         language: str | None = None,
         **unknown: Never,
     ) -> Release:
         """Pay, and get the noised answer; what was measured before is presented again for free.
 
-        The budget and how it is spent are as for :meth:`plan`; ``because`` to ``progress`` are those of
+        The budget and how it is spent are as for :meth:`plan`; ``because`` to ``anyway`` are those of
         :class:`~curador.curator.purchase.Request`; ``language`` is "en" or "es".
         """
         refuse_unknown(unknown, Curator.ask)
         planner = self._planner(question, prepared, contribution, noise, weights, confidence, rows)
         plan = self._plan(planner, (epsilon, delta, rho), accuracy)
-        return self.release(plan, Request(because, override, analyst, key, fresh, progress), language=language)
+        return self.release(plan, Request(because, override, analyst, key, fresh, progress, anyway), language=language)
 
     sql = ask
     """The same as :meth:`ask`, under a name that suits SQL text."""
@@ -307,7 +308,10 @@ class Curator(BudgetHolder, CopyHolder, ModelHolder, QualityHolder):
         require_named(questions)
         planners = planners_of(questions, partial(self._planner, confidence=confidence, rows=rows))
         whole = None if epsilon is None and rho is None else budget_of(epsilon, delta, rho)
-        plans = split(planners, whole, weights, accuracies)
+        try:
+            plans = split(planners, whole, weights, accuracies)
+        except QuestionRefused as refusal:
+            raise self.payable(refusal) from None
         return self._buyer.planned(Batch(plans, tight, tight is not None, words or stated(questions), adjust))
 
     def publish(
@@ -320,13 +324,14 @@ class Curator(BudgetHolder, CopyHolder, ModelHolder, QualityHolder):
         key: str | None = None,
         fresh: bool = False,
         progress: Progress | bool = False,
+        anyway: bool = False,
         language: str | None = None,
     ) -> Publication:
         """Buy a batch for one charge and present its releases; as :meth:`release` otherwise."""
         if not isinstance(batch, Batch):
             raise InvalidParameter("This is not a batch.", fix="Make one with batch(), or ask() a single question.")
         shown, tight = checked_language(language or self.language), batch.tight  # refused before anything is charged
-        bought = self.buy(batch, Request(because, override, analyst, key, fresh, progress))
+        bought = self.buy(batch, Request(because, override, analyst, key, fresh, progress, anyway))
         found = batch.presented(bought, rehearsal=self._made_up is not None, language=shown)
         releases = {name: self.sealed(release) for name, release in found.items()}
         remarks = bought_remarks(bought, batch.guarantee)
@@ -347,6 +352,7 @@ class Curator(BudgetHolder, CopyHolder, ModelHolder, QualityHolder):
         because: str = "",
         override: bool = False,
         analyst: str | None = None,
+        anyway: bool = False,
     ) -> Stream:
         """A running count of a table's rows, released day by day; its whole cost, epsilon or rho, is charged now."""
         from curador.curator.purchases.running import DailyCount, open_stream
@@ -354,7 +360,7 @@ class Curator(BudgetHolder, CopyHolder, ModelHolder, QualityHolder):
         if query.tables is not self.tables:
             raise InvalidParameter("This is a table of another curator.", fix="Start from curator.table(name).")
         counted = DailyCount(query, by, first, days, budget_of(epsilon=epsilon, rho=rho))
-        return open_stream(self, counted, Request(because, override, analyst), confidence)
+        return open_stream(self, counted, Request(because, override, analyst, anyway=anyway), confidence)
 
     def rehearse(self, rows: int | None = None, seed: int = 0) -> Curator:
         """A curator like this one over made-up tables, to try questions on for free; its releases say so.

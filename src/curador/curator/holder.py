@@ -53,7 +53,10 @@ class BudgetHolder:
         return self
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a curator is not pickled: open the study in the other process, where it charges one ledger")
+        raise TypeError(
+            "a curator is not pickled: with scikit-learn use n_jobs=1; elsewhere open the study in the other process, "
+            "where it charges one ledger"
+        )
 
     def paced(self, at_once: int, resume: Callable[[float], None]) -> None:
         """For whoever serves analysts: so many purchases read data at a time, and one that waited for another is
@@ -140,6 +143,7 @@ class BudgetHolder:
             fix="List the keys of the column, with the table or with the question, and ask with epsilon alone; or let "
             "the holder of the budget grant it a delta, and ask with epsilon and delta.",
             code="delta-not-granted",
+            facts=refusal.facts,
         )
 
     def grant(

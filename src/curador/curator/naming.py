@@ -95,11 +95,13 @@ _LOOKS = str.maketrans(
 def skeleton(name: str) -> str:
     """What is left of a name for a quick eye: names with one skeleton are taken for each other.
 
-    >>> skeleton("Ana") == skeleton(chr(0x430) + "na") == skeleton("a na"), skeleton("ana") == skeleton("bob")
-    (True, False)
+    >>> skeleton("Ana") == skeleton(chr(0x430) + "na") == skeleton("a na") == skeleton("Anna")
+    True
+    >>> skeleton("ana") == skeleton("bob"), skeleton("wave 1") == skeleton("wave 11")
+    (False, False)
     """
-    plain = unicodedata.normalize("NFKC", name).casefold().translate(_LOOKS)
-    marks = unicodedata.normalize("NFD", plain)
+    folded = re.sub(r"([^\W\d_])\1+", r"\1", unicodedata.normalize("NFKC", name).casefold())  # letters, not numbers
+    marks = unicodedata.normalize("NFD", folded.translate(_LOOKS))
     return "".join(c for c in marks if not unicodedata.combining(c) and c.isalnum())
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import singledispatch
@@ -43,6 +43,9 @@ class Reviewed(Protocol):
 
     @property
     def kinds(self) -> frozenset[str]: ...
+
+    @property
+    def undeclared(self) -> Sequence[Mapping[str, Any]]: ...
 
     @property
     def parts(self) -> tuple[Reviewed, ...]:
@@ -160,6 +163,30 @@ def require_reason(guarantee: Guarantee, because: str = "", override: bool = Fal
             fix="Ask with less, or override this, which the release will show.",
             code="override-needed",
         )
+
+
+def refuse_undeclared(purchase: Reviewed) -> None:
+    """Refuse a purchase that compares with values that no declaration allows: its answer would be noise alone."""
+    if not purchase.undeclared:
+        return
+    first = purchase.undeclared[0]
+    place = f"{first['question']}: " if "question" in first else ""
+    raise QuestionRefused(
+        f"{place}{_never(first)}: an answer about it is noise alone.",
+        fix=f"{_meant(first)} To buy it as it stands, ask with anyway=True.",
+        code=str(first["code"]),
+        facts={**{name: x for name, x in first.items() if name != "code"}, "place": place},
+    )
+
+
+def _never(note: Mapping[str, Any]) -> str:
+    if "range" in note:
+        return f"By what is declared, {note['column']} is {note['range']}, so no row has {note['value']}"
+    return f"{note['column']} has no declared value {note['value']!r}, so probably no row has it"
+
+
+def _meant(note: Mapping[str, Any]) -> str:
+    return f"Did you mean {note['near']!r}?" if "near" in note else "Use a declared value."
 
 
 def required_notes(guarantee: Guarantee, because: str = "") -> tuple[dict[str, Any], ...]:

@@ -14,14 +14,14 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import count
 from time import monotonic, sleep, time
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from curador.accounting.events import Event
 from curador.curator.analysts import Scopes
 from curador.curator.budgets import root_of
 from curador.curator.holder import shortage
 from curador.curator.naming import normal, storable
-from curador.curator.policy import Policy, require_whole_units
+from curador.curator.policy import Policy, refuse_undeclared, require_whole_units
 from curador.curator.purchases.kept import kept, opened
 from curador.curator.purchases.known import KnownPurchases
 from curador.curator.purchases.turns import NO_TURNS, SingleFlight, Turns
@@ -47,13 +47,6 @@ _NUMBERS = count(1)
 Registered = Mapping[str, Registration]
 """The tables of a purchase, and what they stand for in the ledger."""
 
-REPEATED = (
-    *("text", "asked", "budgets", "batch", "recipe", "training"),
-    *("purchase", "because", "override", "receiver", "measures"),
-)
-"""What is noted of an answer that another receiver has bought before: also the question, in this receiver's words."""
-
-
 class Purchase(Protocol):
     """Anything that a curator can buy.
 
@@ -63,6 +56,7 @@ class Purchase(Protocol):
     * ``event``: what is charged; ``ran``: what is really run, another only where an accountant charges less for it;
     * ``guarantee``: what it keeps; ``kinds``: the kinds of its mechanisms, and ``parts``: the purchases it is made of,
       for policies;
+    * ``undeclared``: values that it compares with and that no declaration allows, as notes;
     * ``identity``: a digest of its measurement in codes and numbers, never of words; None is never found again;
     * ``measured``: digests of the exact numbers behind it, each with a label for people, and ``contained``: those of
       further numbers that are sums of them;
@@ -92,6 +86,9 @@ class Purchase(Protocol):
 
     @property
     def parts(self) -> tuple[Purchase, ...]: ...
+
+    @property
+    def undeclared(self) -> Sequence[Mapping[str, Any]]: ...
 
     @property
     def identity(self) -> str | None: ...
@@ -144,7 +141,8 @@ class Request:
     * ``fresh``: buys a new answer.  Without it the same measurement of the same data is presented again, free but for
       an analyst who has not paid for it yet;
     * ``progress``: a callback for the part that is done, 0 to 1, or -1 where it is unknown; True shows a bar in a
-      terminal.  It is for the holder of the data: how it moves depends on the rows.
+      terminal.  It is for the holder of the data: how it moves depends on the rows;
+    * ``anyway``: buys a question that compares with values that no declaration allows.
     """
 
     because: str = ""
@@ -153,6 +151,7 @@ class Request:
     key: str | None = None
     fresh: bool = False
     progress: Progress | bool = False
+    anyway: bool = False
 
     def __post_init__(self) -> None:
         if self.fresh and self.key is not None:
@@ -162,8 +161,8 @@ class Request:
         for name in ("analyst", "key"):
             if not isinstance(getattr(self, name), str | None):
                 raise InvalidParameter(f"{name} must be a text.", fix=f'Write {name}="…".')
-        if not isinstance(self.override, bool) or not isinstance(self.fresh, bool):
-            raise InvalidParameter("override and fresh are True or False.", fix="Pass one of them.")
+        if not all(isinstance(one, bool) for one in (self.override, self.fresh, self.anyway)):
+            raise InvalidParameter("override, fresh and anyway are True or False.", fix="Pass one of them.")
         if not isinstance(self.because, str) or not storable(self.because) or len(self.because) > LONGEST_REASON:
             raise InvalidParameter(
                 f"A reason is a text of at most {LONGEST_REASON} Unicode characters.",
@@ -226,7 +225,7 @@ class Buyer:
         for left in reversed(range(TRIES)):
             check(held := self._scopes.held(purchase.tables))
             require_whole_units(purchase, lambda name: root_of(self._ledger.balance(held[name].scope)))
-            self._policy.review(purchase, request.because, request.override)
+            self.review(purchase, request)
             purchase.prepare(self._engines)
             self._scopes.require_one_root(held)
             try:
@@ -235,6 +234,19 @@ class Buyer:
                 if error.code != "planned-for-other-data" or not left:
                     raise
         raise AssertionError("the last try returns or raises")
+
+    def review(self, purchase: Purchase, request: Request) -> None:
+        """Refuse what the policy does not allow, and values that no declaration allows; free, and without data.
+
+        Such values are bought with ``anyway``; what the same receiver has paid for is shown again without it.
+        """
+        self._policy.review(purchase, request.because, request.override)
+        if request.anyway or not purchase.undeclared:
+            return
+        who = None if request.analyst is None else self._scopes.receiver(request.analyst, purchase.tables)
+        named = _named(purchase, request, self._scopes.held(purchase.tables))
+        if named is None or not self._ledger.is_paid(named, who):
+            refuse_undeclared(purchase)
 
     def _bought(self, purchase: Purchase, request: Request, held: Registered) -> Bought:
         named = _named(purchase, request, held)
@@ -246,7 +258,10 @@ class Buyer:
                 if flight.ended > asked:
                     self.turns.resume(flight.ended)
                 charge = self._reserve_in_turn(purchase, request, who, named, held)
+                scope = who or _charged(held)[0]
                 if charge.repeated:
+                    if charge.scopes:
+                        self._known.settled(scope, charge)
                     under, found = opened(self._ledger.answer(charge.id) or b"")
                     return Bought(found, charge, not charge.scopes, request.because, _shared(charge, who), under)
                 with self.turns.reading:
@@ -257,7 +272,7 @@ class Buyer:
                     cost = f"charge {charge.id} is kept, as for an answer"
                     raise EngineFailed(same.what, fix=same.fix, cost=cost, code=same.code)
                 under, found = opened(self._ledger.settle(charge.id, made, planned=planned))
-                self._known.settled(_charged(held)[0], charge)
+                self._known.settled(scope, charge)
             except BaseException as error:
                 if named is not None:
                     with suppress(CuradorError):  # others then wait a little longer
@@ -319,7 +334,6 @@ class Buyer:
             if shared := self._measured_before(purchase, who, held):
                 note["shared"] = shared
         event, guarantee = purchase.event, purchase.guarantee
-        again = {name: note[name] for name in REPEATED if name in note}
         try:
             return self._ledger.reserve(
                 _charged(held),
@@ -327,7 +341,6 @@ class Buyer:
                 guarantee=guarantee,
                 receiver=who,
                 note=note,
-                again=again,
                 key=request.digest,
                 fingerprint=named,
                 planned=self._scopes.live(held),
@@ -351,7 +364,7 @@ class Buyer:
         if purchase.identity is None:
             return None
         held = self._scopes.held(purchase.tables)
-        return self._known.of(_charged(held)[0], receiver).get(fingerprint(purchase, held))
+        return self._known.of(receiver or _charged(held)[0], receiver).get(fingerprint(purchase, held))
 
     def measured_before(self, purchase: Purchase, receiver: str | None = None) -> list[dict[str, object]]:
         """Which of its measures the same receiver bought before, or finer groups of them, by which charge.
@@ -363,7 +376,7 @@ class Buyer:
 
     def _measured_before(self, purchase: Purchase, receiver: str | None, held: Registered) -> list[dict[str, object]]:
         found: dict[tuple[str, bool], list[str]] = {}
-        known = self._known.of(_charged(held)[0], receiver)
+        known = self._known.of(receiver or _charged(held)[0], receiver)
         for code, label in purchase.measured.items():
             own, sums = _digest(code, held), _inside(code, held)
             if own in known or sums in known:

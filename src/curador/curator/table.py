@@ -137,6 +137,7 @@ class CuratorTable(TableQuery):
         key: str | None = None,
         fresh: bool = False,
         progress: Progress | bool = False,
+        anyway: bool = False,
         language: str | None = None,
         **unknown: Never,
     ) -> Release:
@@ -158,6 +159,7 @@ class CuratorTable(TableQuery):
             key=key,
             fresh=fresh,
             progress=progress,
+            anyway=anyway,
             language=language,
             **unknown,
         )
@@ -176,6 +178,7 @@ class CuratorTable(TableQuery):
         analyst: str | None = None,
         key: str | None = None,
         fresh: bool = False,
+        anyway: bool = False,
         language: str | None = None,
     ) -> UnitLimits:
         """Pay for one question that says what share of the rows is kept if each unit counts with at most 1, 2, 5, …
@@ -187,7 +190,13 @@ class CuratorTable(TableQuery):
         place = f"BIN(LEAST(n, {most}), {', '.join(map(str, edges))})"
         counted = self.per_unit(n=of).group_by(bin=place).aggregate(units=count())
         price: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "rho": rho, "confidence": confidence}
-        terms: dict[str, Any] = {"because": because, "override": override, "analyst": analyst, "key": key}
+        terms: dict[str, Any] = {
+            "because": because,
+            "override": override,
+            "analyst": analyst,
+            "key": key,
+            "anyway": anyway,
+        }
         steps = counted.plan(**price).facts["steps"]
         (noise,) = (noise_of(event_from_json(step["event"])) for step in steps if step["mechanism"] is not None)
         release = counted.ask(**price, **terms, fresh=fresh, language=language)

@@ -47,12 +47,12 @@ class EngineEntry:
 
     @property
     def requirement(self) -> str:
-        """The name of the distribution that brings the driver.
+        """What pip installs, in a clone of Curador, to bring the driver.
 
         >>> ENGINES["spark"].requirement
-        'curador[spark]'
+        '.[spark]'
         """
-        return "curador" if self.extra is None else f"curador[{self.extra}]"
+        return "." if self.extra is None else f".[{self.extra}]"
 
 
 DEFAULT = EngineEntry("curador.engines.duckdb.engine", "DuckDB", "duckdb", None, ("duckdb",), in_file=True)
@@ -146,7 +146,7 @@ def engine_class(entry: EngineEntry) -> type[SqlEngine]:
     except ModuleNotFoundError:
         raise InvalidParameter(
             f"The driver for {entry.name} is not installed.",
-            fix=f"Run: pip install '{entry.requirement}'",
+            fix=f"Run, in a clone of Curador: pip install '{entry.requirement}'",
             code="driver-missing",
             facts={"engine": entry.name, "requirement": entry.requirement},
         ) from None

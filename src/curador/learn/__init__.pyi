@@ -11,6 +11,7 @@ from .models.regression import Ridge as Ridge
 from .preprocess import BoundsBinner as BoundsBinner
 from .preprocess import BoundsScaler as BoundsScaler
 from .preprocess import KeyEncoder as KeyEncoder
+from .preprocess import check_pipeline as check_pipeline
 from .saved import load as load
 from .saved import save as save
 from .score import ChargedAccuracy as ChargedAccuracy

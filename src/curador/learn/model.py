@@ -36,6 +36,7 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc]
     keys: Keys | None
     curator: Curator | None
     table: str | None
+    in_search: bool
     _cloned = False
 
     # -- what a subclass does
@@ -94,6 +95,7 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from arrays; charged to the curator's table, if there is a curator."""
+        self._require_no_search()
         self._forget()
         names, named = columns_of(X)
         encoding = encoding_for(names, self.bounds, self.keys)
@@ -110,7 +112,7 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc]
             bought = self.curator.buy(HeldTraining(where, self.curator.tables, learner, work, text))
             content, charge = bought.measurement, str(bought.charge.id)
         self._settle(learner, content, named)
-        self.privacy_ = ModelPrivacy(learner.guarantee, learner.event, neighbors, None, charge)
+        self.privacy_ = ModelPrivacy(learner.guarantee, learner.event, neighbors, None, charge, True)
         return self
 
     def _charged(self) -> tuple[str | None, Neighbors]:
@@ -155,8 +157,22 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc]
         if self.curator is not None:
             raise InvalidParameter("A score on private rows is an answer, and is charged.", fix=fix)
 
+    def _require_no_search(self) -> None:
+        """Refuse to fit a clone with a curator: scikit-learn's tools would pay for each fit, then be refused a score.
+
+        A model with ``in_search=True`` says that each fit and each score of a search is to be charged.
+        """
+        if self._cloned and self.curator is not None and not self.in_search:
+            raise InvalidParameter(
+                "scikit-learn made a copy of a model with a curator, to fit it. Each such fit would be charged, and "
+                "scores, votes and predictions on private rows are refused afterwards.",
+                fix="To choose settings for one charge, use PrivateSearch. To pay for every fit and every score, give "
+                "the model in_search=True and use scoring=ChargedAccuracy(…). On public rows, set curator=None.",
+                code="copy-with-curator",
+            )
+
     def __sklearn_clone__(self) -> Self:
-        """A copy that is not fitted.  One of a model with a curator says nothing of arrays: see :meth:`_design`."""
+        """A copy that is not fitted.  With a curator it refuses what scikit-learn's searches do: see :meth:`fit`."""
         made: Self = super().__sklearn_clone__()
         made._cloned = self.curator is not None
         return made
@@ -180,6 +196,13 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc]
         tags.non_deterministic = True
         tags.input_tags.allow_nan = True
         return tags
+
+
+def scores_for_free(model: PrivateModel) -> bool:
+    """Whether ``score`` is there: a search without a scorer of its own would fit first, and then be refused it."""
+    if model.in_search:
+        model._public_rows("Use scoring=ChargedAccuracy(…).")
+    return True
 
 
 def trained(learner: Any, design: Design, labels: Any) -> Callable[[Any], bytes]:

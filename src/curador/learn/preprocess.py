@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -190,3 +190,46 @@ class BoundsBinner(OneToOneFeatureMixin, DeclaredTransformer):  # type: ignore[m
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = []
         return tags
+
+
+Steps = TypeVar("Steps")
+
+
+def check_pipeline(pipeline: Steps) -> Steps:
+    """Return a pipeline as it is; refuse one with a step that learns from rows without privacy.
+
+    A step of scikit-learn such as ``StandardScaler`` learns exact means from private rows.  A private model behind it
+    cannot see that, and its guarantee does not cover it.  Allowed are the private models and declared transformers of
+    this package, "passthrough" and "drop", in pipelines, unions and ``ColumnTransformer``.
+
+    Guarantee: post-processing and one charge for each private model, if each step is one of those.
+
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from curador.learn import GaussianNB
+    >>> model = GaussianNB(epsilon=1, bounds=(-1, 1), classes=[0, 1])
+    >>> check_pipeline(make_pipeline(BoundsScaler((0, 10)), model)).fit([[1.0], [9.0]], [0, 1]).classes_.tolist()
+    [0, 1]
+    >>> check_pipeline(make_pipeline(StandardScaler(), model))
+    Traceback (most recent call last):
+    curador.errors.InvalidParameter: StandardScaler may learn from private rows without noise, and the guarantee of ...
+    """
+    from curador.learn.model import PrivateModel
+
+    inside: list[Any] = [pipeline]
+    while inside:
+        step = inside.pop()
+        if step in (None, "passthrough", "drop") or isinstance(step, PrivateModel | DeclaredTransformer):
+            continue
+        parts = [getattr(step, name, None) for name in ("steps", "transformer_list", "transformers")]
+        nested = next((part for part in parts if isinstance(part, list)), None)
+        if nested is None:
+            raise InvalidParameter(
+                f"{type(step).__name__} may learn from private rows without noise, and the guarantee of the model "
+                "behind it does not cover that.",
+                fix="Use BoundsScaler, KeyEncoder or BoundsBinner, which learn nothing; or prepare each row by itself.",
+                code="step-learns",
+                facts={"step": type(step).__name__},
+            )
+        inside += [*(part[1] for part in nested), getattr(step, "remainder", None)]
+    return pipeline

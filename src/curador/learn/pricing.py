@@ -26,7 +26,7 @@ def mu_of(guarantee: Guarantee) -> Fraction:
     raise InvalidParameter(
         "This model learns with Gaussian noise, which an epsilon alone does not pay for.",
         fix="Give epsilon and delta, or rho.",
-        code="needs-delta",
+        code="model-needs-delta",
     )
 
 

@@ -25,7 +25,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from curador.curator.curator import Curator
-from curador.curator.purchases.plain import from_note
+from curador.curator.purchases.plain import CHARGING, from_note
 from curador.curator.purchases.training import TrainingRun
 from curador.curator.releases.recall import bought_by, declarations, is_what_was_bought, not_recalled
 from curador.curator.table import CuratorTable
@@ -34,6 +34,9 @@ from curador.learn.model import PrivateModel
 
 if TYPE_CHECKING:
     from curador.curator.releases.recall import Declarations
+
+FORMER: tuple[Mapping[str, Any], ...] = ({}, {"steps": 16, "clip": 3}, {"steps": 5}, {"steps": 0})
+"""What earlier versions took where it was not said; what they sold is known again by it."""
 
 KNOWN = ("model", "table", "features", "label", "where", "rows_per_unit", "settings")
 
@@ -105,7 +108,7 @@ def model_named(name: object, settings: Any) -> PrivateModel:
     if name not in kinds:
         raise InvalidParameter(f"No model is called {name!r}.", fix=f"Use {', '.join(kinds)}.")
     kind = public[str(name)]
-    known = set(kind._get_param_names()) - {"curator", "table"}
+    known = set(kind._get_param_names()) - set(CHARGING)
     if not isinstance(settings, Mapping) or (unknown := sorted(set(settings) - known)):
         wrong = unknown[0] if isinstance(settings, Mapping) else "settings"
         raise InvalidParameter(f"{name} has no setting {wrong!r}.", fix=f"Use {', '.join(sorted(known))}.")
@@ -140,9 +143,11 @@ def bought_model(
     if bought is None:
         return None
     stated = bought.charge.note.get("recipe")
-    if isinstance(stated, Mapping) and set(stated) <= set(KNOWN):
+    if not isinstance(stated, Mapping) or not set(stated) <= set(KNOWN):
+        raise not_recalled(charge)
+    for former in FORMER:
         with suppress(InvalidParameter, QuestionRefused):  # not plain; of an older version, declared otherwise now
-            recipe = recipe_from(_otherwise(from_note(stated), settings), "recipe")
+            recipe = recipe_from(_otherwise(from_note(stated), settings, former), "recipe")
             then = declarations(curator, bought)
             run = recipe.training(then)
             if is_what_was_bought(curator, run, bought):
@@ -152,9 +157,7 @@ def bought_model(
     raise not_recalled(charge)
 
 
-def _otherwise(stated: Mapping[str, Any], settings: Mapping[str, Any]) -> Mapping[str, Any]:
+def _otherwise(stated: Mapping[str, Any], settings: Mapping[str, Any], former: Mapping[str, Any]) -> Mapping[str, Any]:
     """A recipe with other settings; whether it is still what was bought is for its digest to say."""
-    if not settings:
-        return stated
     ridge = {"model": "Ridge"} if "alpha" in settings and stated.get("model") == "LinearRegression" else {}
-    return {**stated, **ridge, "settings": {**stated.get("settings", {}), **settings}}
+    return {**stated, **ridge, "settings": {**former, **stated.get("settings", {}), **settings}}

@@ -2,11 +2,11 @@
 
 from importlib.util import find_spec
 
-from curador.errors import CuradorError
+from curador.errors import CuradorError, install
 
 if find_spec("sklearn") is None:
     raise CuradorError(
         "Learning needs scikit-learn, which is not installed.",
-        fix="Run: pip install 'curador[learn]'",
+        fix=install("learn"),
         code="library-missing",
     )

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from curador.accounting.events import event_from_json
+from curador.curator.purchases.plain import CHARGING
 from curador.errors import InvalidParameter
 from curador.learn.model import PrivateModel
 from curador.learn.rows.encoding import Encoding, KeyFeature, NumberFeature
@@ -22,7 +23,6 @@ from curador.privacy import Neighbors, guarantee_from_json
 
 FORMAT = 1
 KEPT_APART = ("encoding_", "privacy_", "feature_names_in_", "n_features_in_")
-NOT_SAVED = ("curator", "table")
 
 
 def to_json(model: PrivateModel) -> dict[str, Any]:
@@ -31,7 +31,7 @@ def to_json(model: PrivateModel) -> dict[str, Any]:
 
     check_is_fitted(model)
     privacy: ModelPrivacy = model.privacy_
-    settings = {name: x for name, x in model.get_params(deep=False).items() if name not in NOT_SAVED}
+    settings = {name: x for name, x in model.get_params(deep=False).items() if name not in CHARGING}
     own = {n: x for n, x in vars(model).items() if n.endswith("_") and not n.startswith("_")}
     fitted = {n: x for n, x in own.items() if n not in KEPT_APART}
     return {
@@ -47,6 +47,7 @@ def to_json(model: PrivateModel) -> dict[str, Any]:
             "neighbors": privacy.neighbors.value,
             "unit": privacy.unit,
             "charge": privacy.charge,
+            "arrays": privacy.arrays,
         },
     }
 
@@ -99,6 +100,7 @@ def from_json(data: Mapping[str, Any]) -> PrivateModel:
             Neighbors(told["neighbors"]),
             told["unit"],
             told["charge"],
+            bool(told.get("arrays", told["charge"] is None)),
         )
     except (KeyError, TypeError, AttributeError, ValueError, IndexError, RecursionError, OverflowError, MemoryError):
         raise _not_a_model() from None

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,12 +15,14 @@ from numpy.typing import NDArray
 from curador.accounting.events import DiscreteLaplaceNoise, Event
 from curador.curator.purchases.training import ReadRows
 from curador.learn.rows.design import Design
-from curador.learn.rows.encoding import Ints
+from curador.learn.rows.encoding import Floats, Ints
 from curador.learn.rows.records import RecordReader
+from curador.mechanisms.base import checked_confidence
 from curador.mechanisms.intervals import combined_error
 from curador.mechanisms.laplace import IntegerLaplace
 from curador.numbers import Number, positive, rational
 from curador.privacy import Guarantee, Neighbors, PureDP
+from curador.show.tables import percents
 
 Predicts = Callable[[Design], NDArray[np.int32]]
 """The number of the class of each row, each by itself."""
@@ -100,7 +104,7 @@ class ModelScore:
     >>> from curador.mechanisms.laplace import IntegerLaplace
     >>> score = ModelScore(8000, 2000, IntegerLaplace(1, "0.1"), "1")
     >>> score.accuracy, [round(x, 3) for x in score.interval()]
-    (0.8, [0.798, 0.803])
+    (0.8, [0.798, 0.802])
     """
 
     right: int
@@ -116,25 +120,81 @@ class ModelScore:
         return min(1.0, max(0.0, self.right / rows))
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """Where the share lies: those for which the noise could be what it would have to be (Fieller).
+        """Where the share lies: the shares for which the noise could be what it would have to be (Fieller).
 
-        How many tries there are does not depend on their noise.  So that one of them misses has a chance of at most
-        their mean number times that of one [Wald's equation], and the best is one of them.
+        Guarantee: covers at least this often (docs/proofs/learn.md, 7).  Of a search with several tries, each interval
+            misses at most its share of the misses [Wald's equation].
         """
-        confidence = 1 - (1 - confidence) / self.tries
-        shares = np.linspace(0, 1, 2001)
-        kept = [
-            float(p)
-            for p in shares
-            if abs(self.right * (1 - p) - self.wrong * p)
-            <= combined_error([(1 - float(p), self.noise), (-float(p), self.noise)], confidence)
-        ]
-        step = float(shares[1])
-        return (max(0.0, kept[0] - step), min(1.0, kept[-1] + step)) if kept else (0.0, 1.0)
+        miss = (1 - checked_confidence(confidence)) / self.tries
+        above_zero = max(self.right, 0), max(self.wrong, 0)
+        if not any(above_zero):
+            return 0.0, 1.0
+        # Noise below zero says that a class of rows is small.  Where it is so far below that no share explains it,
+        # it is read as zero, which every share explains better.
+        for right, wrong in ((self.right, self.wrong), above_zero):
+            kept = partial(self._kept, right, wrong, miss)
+            if kept(best := min(1.0, max(0.0, right / max(right + wrong, 1)))):
+                return _end(kept, best, 0.0), _end(kept, best, 1.0)
+        raise AssertionError("a share at which the noise would be zero is kept")
+
+    def _kept(self, right: int, wrong: int, miss: float, share: float) -> bool:
+        """Whether the noise is this large at least as often as ``miss``, if this is the share."""
+        off = abs((1 - share) * right - share * wrong)
+        if min(right, wrong) < 0:  # here only the bound of continuous noise is known to be convex in the share
+            return off <= combined_error([(1 - share, self.noise), (-share, self.noise)], 1 - miss)
+        scale = float(self.noise.scale)
+        rounding = 2.0**-45 * (right + wrong + 64 * scale)
+        return 2 * (_tail(share, off - rounding, scale) + _beyond(right + wrong, scale)) >= miss
+
+    def texts(self) -> tuple[str, str, str]:
+        """The share and the ends of its interval in percent, with as many digits as the interval allows."""
+        return percents(self.accuracy, *self.interval())
 
     def __str__(self) -> str:
-        low, high = self.interval()
-        return f"{self.accuracy:.2%} ({low:.2%} … {high:.2%})"
+        share, low, high = self.texts()
+        return f"{share} ({low} … {high})"
+
+
+def _end(kept: Callable[[float], bool], inside: float, outside: float) -> float:
+    """The end of an interval, by bisection: a share that is not kept, or the outermost one."""
+    if kept(outside):
+        return outside
+    while abs(inside - outside) > 2.0**-50:
+        middle = (inside + outside) / 2
+        inside, outside = (middle, outside) if kept(middle) else (inside, middle)
+    return outside
+
+
+def _tail(share: float, least: float, scale: float) -> float:
+    """How often (1 - share) X - share Y is at least this, for X and Y of integer Laplace noise; at least that often.
+
+    A sum over the noise with the smaller weight, in pieces of at most 1/128 of the scale.
+
+    >>> q = math.exp(-1)
+    >>> round(_tail(1.0, 2.0, 1.0), 6), round(q**2 / (1 + q), 6)
+    (0.098938, 0.098938)
+    """
+    small, large = min(share, 1 - share), max(share, 1 - share)
+    piece = max(1, int(scale / 128))
+    most = piece * math.ceil((40 * scale + 1) / piece)
+    starts = np.arange(-most, most, piece, dtype=np.float64)
+    ends = _reaches(np.append(starts, float(most)), scale)
+    needed = np.ceil((least - small * (starts + (piece - 1))) / large - 2.0**-40)
+    found = ((ends[:-1] - ends[1:]) * _reaches(needed, scale)).sum() + 2 * ends[-1]
+    return float(found)
+
+
+def _beyond(rows: int, scale: float) -> float:
+    """At least the chance of all noise beyond two counts of so many rows that leaves their share as it is."""
+    q = math.exp(-1 / scale)
+    return -math.expm1(-1 / scale) * q / (1 + q) ** 2 * math.exp(-rows / scale)
+
+
+def _reaches(least: Floats, scale: float) -> Floats:
+    """How often integer Laplace noise of this scale is at least each of these whole numbers."""
+    whole = 1 + math.exp(-1 / scale)
+    half = np.exp(-np.abs(least - 0.5) / scale) * (math.exp(-0.5 / scale) / whole)
+    return np.asarray(np.where(least > 0, half, 1 - half))
 
 
 def score_from(measurement: bytes, event: Event, charge: str) -> ModelScore | None:
@@ -157,8 +217,8 @@ def score_from(measurement: bytes, event: Event, charge: str) -> ModelScore | No
 class ChargedAccuracy:
     """A scorer for scikit-learn's searches: how often a classifier is right, bought from its curator each time.
 
-    A search with it is charged for every fit and for every score.  The ones of scikit-learn read private rows for
-    nothing, so clones of a model with a curator refuse them.
+    A search with it is charged for every fit and for every score, which its model allows by ``in_search=True``.  The
+    scorers of scikit-learn read private rows for nothing, so copies of a model with a curator refuse them.
 
     >>> ChargedAccuracy("0.1")
     ChargedAccuracy(epsilon=0.1)

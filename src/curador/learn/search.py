@@ -218,7 +218,7 @@ class PrivateSearch:
             raise InvalidParameter(
                 "Its tries have Gaussian noise, which an epsilon alone does not pay for.",
                 fix="Give epsilon and delta.",
-                code="needs-delta",
+                code="model-needs-delta",
             )
         neighbors = records.rows.table.neighbors
         moved = records.limit * (1 if neighbors is Neighbors.ADD_REMOVE else 2)

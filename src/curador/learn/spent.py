@@ -15,6 +15,9 @@ class ModelPrivacy:
     """The privacy of a fitted model.
 
     ``charge`` is the ledger's number of what was paid, None where no curator counts: then whoever fits has to.
+    ``arrays`` says that the rows were given to ``fit``, and not read from a table.
+
+    Assumes: of arrays, that they were made from each row by itself: see :func:`curador.learn.check_pipeline`.
     """
 
     guarantee: Guarantee
@@ -22,10 +25,11 @@ class ModelPrivacy:
     neighbors: Neighbors
     unit: str | None = None
     charge: str | None = None
+    arrays: bool = False
 
     def sentence(self, language: str = "en") -> str:
         """The guarantee, and what anyone could conclude, in words."""
-        said = model_text(self.guarantee, self.unit, self.neighbors.value, self.charge, language)
+        said = model_text(self.guarantee, self.unit, self.neighbors.value, self.charge, language, self.arrays)
         return f"{said} {posterior(self.guarantee).sentence(language)}"
 
     def __str__(self) -> str:

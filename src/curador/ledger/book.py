@@ -18,6 +18,7 @@ from curador.ledger.access import AccessList
 from curador.ledger.anchor.decided import AS_STORED, Stated, refuse_changed
 from curador.ledger.contract import Ledger, VerifyProgress
 from curador.ledger.entries import (
+    RESOLD,
     Clock,
     Entry,
     Failed,
@@ -190,7 +191,6 @@ class Book(Registry, AccessList):
         *,
         guarantee: Guarantee | None = None,
         note: Mapping[str, object] = EMPTY,
-        again: Mapping[str, object] | None = None,
         key: str | None = None,
         fingerprint: str | None = None,
         receiver: str | None = None,
@@ -222,8 +222,10 @@ class Book(Registry, AccessList):
             refuse_other_data(rows, planned)
             answered = past.answered_charge(rows, key, fingerprint)
             if answered is not None:
-                asked, own = (key, fingerprint), noted if again is None else again
-                return self._repeat(rows, answered, event, costs, receiver, owing, asked, own, at)
+                bought = Reserved(
+                    rows.head.charges + 1, (), (), terms.event, terms.promised, noted, key, fingerprint, receiver, RESOLD
+                )
+                return self._repeat(rows, answered, event, costs, owing, bought, at)
             if owner is not None and (running := past.running(rows, fingerprint)) not in (None, ended):
                 for scope in owing:
                     check(rows, scope, self._open_definition(rows, scope, at), costs[scope])
@@ -246,14 +248,15 @@ class Book(Registry, AccessList):
         number: int,
         event: Event,
         costs: Mapping[str, Cost],
-        receiver: str | None,
         payers: Sequence[str],
-        request: tuple[str | None, str | None],
-        note: Mapping[str, object],
+        bought: Reserved,
         at: str,
     ) -> Charge:
+        """The stored answer of a charge again: free to who has paid for it, else ``bought`` under a number of its own.
+
+        So nothing in what a receiver sees of it says that, or when, another one bought it before.
+        """
         first = past.reserved(rows, number)
-        own = first.note if receiver == first.receiver else dict(note)
         if event_from_json(first.event) != event:
             raise InvalidParameter(
                 "This fingerprint stands for another event.",
@@ -263,16 +266,27 @@ class Book(Registry, AccessList):
         owing: list[str] = []
         for scope in payers:
             text = self._open_definition(rows, scope, at)
-            if not past.has_paid(rows, self._key, scope, number):
+            paid = past.paid_with(rows, self._key, scope, number, bought.fingerprint)
+            if paid is None:
                 check(rows, scope, text, costs[scope])
                 owing.append(scope)
-        binds = past.binds(rows, request[0], pays=bool(owing))
-        asked = request if binds else (None, None)
-        entry = Repeated(number, owing, [costs[scope] for scope in owing], receiver, *asked, own)
-        if owing or binds:
-            append(rows, self._key, entry if owing else replace(entry, note={}), at)
+            elif scope == bought.receiver:
+                first = past.reserved(rows, paid)
         rows.require(AFTER)  # the answer leaves now
-        return past.charge_of(first, at, entry, True)
+        binds = past.binds(rows, bought.request, pays=bool(owing))
+        if owing:
+            key = bought.request if binds else None
+            entry = replace(bought, scopes=tuple(owing), costs=tuple(costs[scope] for scope in owing), request=key)
+            sequence = append(rows, self._key, entry, at)
+            answer = past.stored_answer(rows, number)
+            rows.put(ANSWER, entry.charge, answer)
+            append(rows, self._key, Settled(entry.charge, digest(answer)), at)
+            return past.charge_of(entry, at, None, True, sequence)
+        again = Repeated(number, (), (), bought.receiver, bought.request, bought.fingerprint)
+        if binds:
+            append(rows, self._key, again, at)
+        own = first.note if bought.receiver == first.receiver else bought.note
+        return past.charge_of(first, at, replace(again, note=own), True)
 
     def settle(self, charge: str, answer: bytes, *, planned: Sequence[Registration] = ()) -> bytes:
         number, content = past.number_of(charge), bytes(answer)
@@ -316,6 +330,15 @@ class Book(Registry, AccessList):
             return None if past.answered_charge(rows, None, fingerprint) else past.running(rows, fingerprint)
 
         return self._store.read(read_running)
+
+    def is_paid(self, fingerprint: str, receiver: str | None) -> bool:
+        payers = () if receiver is None else self._path(receiver)
+
+        def read_paid(rows: Rows) -> bool:
+            number = past.answered_charge(rows, None, fingerprint)
+            return number is not None and all(past.has_paid(rows, self._key, scope, number) for scope in payers)
+
+        return self._store.read(read_paid)
 
     def answer(self, charge: str) -> bytes | None:
         number = past.number_of(charge)

@@ -95,7 +95,6 @@ class Ledger(Protocol):
         *,
         guarantee: Guarantee | None = None,
         note: Mapping[str, object] = ...,
-        again: Mapping[str, object] | None = None,
         key: str | None = None,
         fingerprint: str | None = None,
         receiver: str | None = None,
@@ -106,11 +105,12 @@ class Ledger(Protocol):
         """Spend an event in these scopes and in all their ancestors, durably; or refuse, and spend nothing.
 
         ``receiver`` is the scope of the analyst or group that gets the answer; it pays too.  ``fingerprint`` identifies
-        the question, its cost and the versions of its data.  If it was answered before, nothing is bought: the charge
-        comes back as ``repeated``, and only scopes of the receiver that have not paid for this answer yet pay now.
+        the question, its cost and the versions of its data.  If it was answered before, no data is read: the charge
+        comes back as ``repeated``, and only scopes of the receiver that have not paid for this answer yet pay now.  Such
+        a charge has a number, a time and a note of its own, and the stored answer: nothing of it tells that, or when,
+        another receiver bought the answer before.
 
-        ``note`` is the record of the purchase, ``again`` (by default the same) that of a repeat to another receiver: a
-        charge never shows a receiver the note of another one.
+        ``note`` is the record of the purchase, which is shown to its receiver alone.
 
         ``key`` identifies one request: sent again with the same fingerprint it gets the same answer, with another
         fingerprint it is refused.  A charge that was never settled answers nothing: asking again is a new charge.
@@ -148,6 +148,10 @@ class Ledger(Protocol):
 
     def running(self, fingerprint: str) -> str | None:
         """The charge with which a question is being answered; None if it was answered, or nobody is at it."""
+        ...
+
+    def is_paid(self, fingerprint: str, receiver: str | None) -> bool:
+        """Whether a question was answered, and asking again costs the receiver nothing: :meth:`reserve` repeats it."""
         ...
 
     def answer(self, charge: str) -> bytes | None:

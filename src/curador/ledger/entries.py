@@ -65,9 +65,17 @@ class Revoked(Entry, kind="revoke"):
     because: str = ""
 
 
+RESOLD = ""
+"""The owner of a charge whose answer is stored already."""
+
+
 @dataclass(frozen=True)
 class Reserved(Entry, kind="reserve"):
-    """An event was bought."""
+    """An event was bought.
+
+    Where the owner is empty, nobody had to answer it: the stored answer to the same question went to another receiver,
+    who paid for it under a number of their own, in those scopes that had not paid for it yet.
+    """
 
     charge: int
     scopes: Sequence[str]
@@ -80,13 +88,17 @@ class Reserved(Entry, kind="reserve"):
     receiver: str | None = None
     owner: str | None = None
 
+    @property
+    def resold(self) -> bool:
+        """Whether its answer was stored before it was bought."""
+        return self.owner == RESOLD
+
 
 @dataclass(frozen=True)
 class Repeated(Entry, kind="repeat"):
-    """A stored answer went to a receiver that had not paid for it, or out under a key whose own charge has no answer.
+    """A stored answer went out under a key whose own charge has no answer.
 
-    Its note is the receiver's own: who bought the answer first, and why, is not theirs to know.  Where nothing is paid
-    there is none.
+    In older ledgers also: it went to a receiver that had not paid for it, under the number of the first charge.
     """
 
     charge: int

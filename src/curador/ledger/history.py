@@ -26,7 +26,7 @@ from curador.ledger.entries import (
     read,
     seal,
 )
-from curador.ledger.posting import promise_digest
+from curador.ledger.posting import payment, promise_digest
 from curador.ledger.records import EMPTY, Charge, Charges, Decision
 from curador.ledger.stores.rows import (
     ANSWER,
@@ -67,23 +67,25 @@ def answered_charge(rows: Rows, key: str | None, fingerprint: str | None) -> int
     return None if question is None else int(question[1])
 
 
-def has_paid(rows: Rows, key: bytes, scope: str, number: int) -> bool:
-    """Whether a scope has paid for a charge: by an entry that carries its seal, whatever the row says.
+def paid_with(rows: Rows, key: bytes, scope: str, number: int, fingerprint: str | None) -> int | None:
+    """The charge with which a scope has paid for an answer, its own or the first one, ``number``; None if it has not.
 
-    Who has paid gets the answer for nothing, and nothing is written: a row made by hand for a moment would be unseen.
+    It is believed by an entry that carries its seal, whatever the row says: who has paid gets the answer for nothing,
+    and nothing is written, so that a row made by hand for a moment would be unseen.
 
     Fails: LedgerBroken for a row that no entry made.
     """
-    row = rows.get(PAID, scope, number)
+    row = payment(rows, scope, number, fingerprint)
     if row is None:
-        return False
+        return None
     stored, before = rows.get(ENTRY, row[2]), rows.get(ENTRY, row[2] - 1)  # numbers are left out before restores alone
     if stored is not None:
         last, line = genesis(key) if before is None else as_bytes(before[3]), stored[-1]
         if hmac.compare_digest(seal(key, last, row[2], line), as_bytes(stored[3])):
             entry, _ = read(line)
-            if isinstance(entry, Reserved | Repeated) and entry.charge == number and scope in entry.scopes:
-                return True
+            right = entry.fingerprint == fingerprint if isinstance(entry, Reserved) else True
+            if isinstance(entry, Reserved | Repeated) and entry.charge == row[1] and scope in entry.scopes and right:
+                return int(row[1])
     raise LedgerBroken(
         f"This ledger was changed by another program: no entry says that {scope!r} has paid for charge {number}.",
         fix=RESTORE,
@@ -144,7 +146,7 @@ def charge_of(entry: Reserved, at: str, again: Repeated | None, settled: bool, s
         None if entry.guarantee is None else guarantee_from_json(entry.guarantee),
         MappingProxyType(dict(note)) if note else EMPTY,
         settled,
-        again is not None,
+        again is not None or entry.resold,
         paid.receiver,
         at,
         sequence,

@@ -51,6 +51,7 @@ from curador.ledger.stores.rows import (
     RUNNING,
     SCOPE,
     SOURCED,
+    DbRow,
     Head,
     Rows,
     row_of,
@@ -243,9 +244,27 @@ def _reserve(entry: Reserved, rows: Rows) -> None:
     rows.put(CHARGE, entry.charge, rows.head.sequence, entry.request, entry.fingerprint)
     if entry.request is not None and rows.get(REQUEST, entry.request) is None:
         rows.put(REQUEST, entry.request, entry.fingerprint, None)
-    if entry.owner is not None:
+    if entry.owner:
         rows.put(RUNNING, entry.fingerprint, entry.charge, entry.owner)
+    if entry.resold:
+        for scope in entry.scopes:
+            rows.put(QUESTION, resold(entry.fingerprint, scope), entry.charge)
     _pay(rows, entry.charge, entry.scopes, entry.costs)
+
+
+def resold(fingerprint: str | None, scope: str) -> str:
+    """The name under which the charge is found with which a scope paid for an answer that others had bought.
+
+    It is no question's own name: names have no line ends.
+    """
+    return f"{fingerprint}\n{scope}"
+
+
+def payment(rows: Rows, scope: str, number: int, fingerprint: str | None) -> DbRow | None:
+    """The row of what a scope paid for the stored answer of a charge: with it, or with another one for the same."""
+    names = () if fingerprint is None else (resold(fingerprint, scope), fingerprint)
+    others = (found[1] for name in names if (found := rows.get(QUESTION, name)) is not None)
+    return next((row for one in (number, *others) if (row := rows.get(PAID, scope, one)) is not None), None)
 
 
 def _repeat(entry: Repeated, rows: Rows) -> None:

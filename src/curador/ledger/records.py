@@ -202,6 +202,26 @@ class Balance:
         used = tuple(c - x for c, x in zip(self.state.ceiling, self._left(), strict=True))
         return filters.remaining(replace(self.state, spent=used))
 
+    @property
+    def capped_by(self) -> Balance | None:
+        """The nearest budget above that has less left, so that not all that is left here can be spent.
+
+        >>> from curador.privacy import PureDP
+        >>> from curador.accounting.filters import open_filter
+        >>> top = Balance("people", open_filter(PureDP(1)))
+        >>> [Balance("ana", open_filter(PureDP(x)), top).capped_by for x in (1, 2)]
+        [None, <Balance people: epsilon 0 spent of 1, 1 remaining>]
+        """
+        above, mine = self.parent, dict(zip(_numbers(self.state), left(self.state), strict=True))
+        while above is not None:
+            theirs = zip(_numbers(above.state), left(above.state), strict=True)
+            if Rule.RENYI_ANY not in (above.state.currency.rule, self.state.currency.rule) and any(
+                x < mine.get(name, x) for name, x in theirs
+            ):
+                return above
+            above = above.parent
+        return None
+
     def _left(self) -> Cost:
         path: list[Balance] = [self]
         while (above := path[-1].parent) is not None:

@@ -10,7 +10,7 @@ from curador.accounting.events import event_from_json
 from curador.errors import CuradorError, LedgerBroken
 from curador.ledger.anchor.summary import apply, chained, changed, from_state, state_rows
 from curador.ledger.entries import Entry, Opened, Repeated, Reserved, Restored, Sealed, Settled, digest, genesis, read
-from curador.ledger.posting import EVERYTHING, STATE, charges_after, post, state
+from curador.ledger.posting import EVERYTHING, STATE, charges_after, payment, post, resold, state
 from curador.ledger.pricing import lineage
 from curador.ledger.records import VerifyProgress
 from curador.ledger.stores.memory_rows import MemoryRows
@@ -126,22 +126,30 @@ class _Replayed(MemoryRows):
         Entries are sealed, but whoever writes to the database can have a row of a scope say otherwise for a moment, in
         which the book itself seals what it should refuse.
         """
-        if isinstance(entry, Reserved):
+        if isinstance(entry, Reserved) and not entry.resold:
             path = lineage(entry.scopes, self._parent)
             owed = set(path)
             if entry.receiver is not None and entry.receiver not in owed:
                 raise ValueError("its receiver does not pay")
         else:
+            if isinstance(entry, Reserved) and self.get(QUESTION, entry.fingerprint) is None:
+                raise ValueError("nothing was answered that it could repeat")
             path = () if entry.receiver is None else lineage(entry.receiver, self._parent)
             # Rows of payments are compared with the entries as a whole, below.
-            before = ((scope, self._stored.get(PAID, scope, entry.charge)) for scope in path)
-            owed = {scope for scope, paid in before if paid is None or paid[2] >= self.head.sequence}
+            owed = {scope for scope in path if not self._had_paid(scope, entry)}
         if set(entry.scopes) != owed or len(entry.scopes) != len(owed):
             raise ValueError("it is not paid by the scopes that have to")
         for scope in path:
             _, _, _, expires, closed = row_of(self, SCOPE, scope)
             if closed or (expires is not None and self.head.at >= expires):
                 raise ValueError(f"the budget of {scope!r} had ended")
+
+    def _had_paid(self, scope: str, entry: Reserved | Repeated) -> bool:
+        """Whether a scope had paid for an answer before this entry, by the stored rows."""
+        question = self._stored.get(QUESTION, entry.fingerprint) if isinstance(entry, Reserved) else None
+        number = entry.charge if question is None else question[1]
+        paid = payment(self._stored, scope, number, entry.fingerprint)
+        return paid is not None and paid[2] < self.head.sequence
 
     def _require_new(self, scope: str) -> None:
         """Refuse a budget that is opened again: what was spent of it would be nothing."""
@@ -231,6 +239,8 @@ def _made(entry: Entry, sequence: int) -> Iterator[tuple[RowTable, DbRow]]:
         yield CHARGE, (entry.charge, sequence, entry.request, entry.fingerprint)
         if entry.request is not None:
             yield REQUEST, (entry.request, entry.fingerprint, ...)
+        if entry.resold:
+            yield from ((QUESTION, (resold(entry.fingerprint, scope), entry.charge)) for scope in entry.scopes)
     if isinstance(entry, Repeated) and entry.request is not None:
         yield REQUEST, (entry.request, entry.fingerprint, entry.charge)
     if isinstance(entry, Reserved | Repeated):

@@ -8,15 +8,13 @@ from contextlib import suppress
 from typing import Any
 
 from curador import errors
-from curador.errors import CuradorError, InvalidParameter, ServerFailed
+from curador.errors import CuradorError, InvalidParameter, ServerFailed, install
 from curador.noise.entropy import SYSTEM
 
 try:
     import httpx
 except ImportError:
-    raise InvalidParameter(
-        "A remote curator needs httpx.", fix="Run: pip install 'curador[remote]'", code="library-missing"
-    ) from None
+    raise InvalidParameter("A remote curator needs httpx.", fix=install("remote"), code="library-missing") from None
 
 TRIES = 4
 FIRST_PAUSE = 0.2

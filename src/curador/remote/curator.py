@@ -125,6 +125,7 @@ class RemoteCurator(RemoteModels):
         key: str | None = None,
         fresh: bool = False,
         progress: object = False,
+        anyway: bool = False,
         language: str | None = None,
         **unknown: Never,
     ) -> Release:
@@ -132,7 +133,7 @@ class RemoteCurator(RemoteModels):
         refuse_unknown(unknown, Curator.ask)
         refuse_elsewhere(analyst, prepared)
         price = priced(epsilon, delta, rho, accuracy, noise, weights, confidence, rows, contribution)
-        terms = terms_of(because, override, key, fresh, language)
+        terms = terms_of(because, override, key, fresh, anyway, language)
         body = {**asked_there(question, self.tables), **price, **terms}
         return _release(self._connection.post("/v1/ask", body, again=not fresh))
 
@@ -167,12 +168,13 @@ class RemoteCurator(RemoteModels):
         key: str | None = None,
         fresh: bool = False,
         progress: object = False,
+        anyway: bool = False,
         language: str | None = None,
     ) -> Publication:
         """Buy a batch for one charge."""
         request = request_of(batch, RemoteBatch)
         refuse_elsewhere(analyst)
-        body = {**request, **terms_of(because, override, key, fresh, language)}
+        body = {**request, **terms_of(because, override, key, fresh, anyway, language)}
         found = self._connection.post("/v1/batch", body, again=not fresh)
         made = Publication.from_dict(found)
         set_fields(made, repeated=bool(found["repeated"]))
@@ -197,8 +199,8 @@ class RemoteCurator(RemoteModels):
     def buy_quality(self, asked: RemoteQuality, request: Request, language: str | None = None) -> Release:
         """Buy the question, and show one row for each column."""
         refuse_elsewhere(request.analyst)
-        terms = terms_of(request.because, request.override, request.key, request.fresh, language or self.language)
-        body = {**request_of(asked, RemoteQuality), **terms}
+        asked_for = (request.because, request.override, request.key, request.fresh, request.anyway)
+        body = {**request_of(asked, RemoteQuality), **terms_of(*asked_for, language or self.language)}
         return _release(self._connection.post("/v1/quality", body, again=not request.fresh))
 
     def how_many(self, question: Asked | RemoteBatch, **how: Any) -> int | None:

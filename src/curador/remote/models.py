@@ -70,6 +70,7 @@ class RemoteModels:
         key: str | None = None,
         fresh: bool = False,
         progress: object = False,
+        anyway: bool = False,
     ) -> AnyModel:
         """Pay, and let a model learn from a table there; the same again is free, and gives the same model.
 
@@ -77,7 +78,7 @@ class RemoteModels:
         waited for.
         """
         run = self.training(model, table, features=features, label=label, contribution=contribution)
-        return model.take(run, self.buy(run, Request(because, override, analyst, key, fresh)))
+        return model.take(run, self.buy(run, Request(because, override, analyst, key, fresh, anyway=anyway)))
 
     def buy(self, purchase: Purchase, request: Request | None = None) -> Bought:
         """Buy a training run; questions and batches are bought by ``ask`` and ``publish``."""
@@ -91,7 +92,7 @@ class RemoteModels:
         if not purchase.recipe:
             raise _not_plain()
         said = {name: plain(value) for name, value in purchase.recipe.items() if value is not None}
-        body = {**said, **terms_of(terms.because, terms.override, terms.key, terms.fresh, None)}
+        body = {**said, **terms_of(terms.because, terms.override, terms.key, terms.fresh, terms.anyway, None)}
         sold = self._job("/v1/fit", body, again=not terms.fresh)
         found = self._connection.get(f"/v1/models/{sold['charge']}")
         return _bought(purchase, b64decode(found["measurement"]), sold, terms.because)
@@ -125,6 +126,7 @@ class RemoteModels:
         key: str | None = None,
         fresh: bool = False,
         progress: object = False,
+        anyway: bool = False,
     ) -> Score:
         """Pay, and learn how often a model that was bought there is right on a table; two noised counts."""
         refuse_elsewhere(analyst)
@@ -138,7 +140,9 @@ class RemoteModels:
         said = {"model": charge, "epsilon": plain(epsilon), **rows, "label": label}
         said |= {"features": plain_features(features), "rows_per_unit": contribution}
         body = {name: value for name, value in said.items() if value is not None}
-        sold = self._job("/v1/score", {**body, **terms_of(because, override, key, fresh, None)}, again=not fresh)
+        sold = self._job(
+            "/v1/score", {**body, **terms_of(because, override, key, fresh, anyway, None)}, again=not fresh
+        )
         counts = json.dumps({"right": int(sold["right"]), "wrong": int(sold["wrong"])}).encode()
         return model.scored(run, _bought(run, counts, sold, because))
 

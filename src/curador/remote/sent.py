@@ -76,9 +76,12 @@ def priced(
     return {name: value for name, value in found.items() if value is not None}
 
 
-def terms_of(because: str, override: bool, key: str | None, fresh: bool, language: str | None) -> dict[str, Any]:
+def terms_of(
+    because: str, override: bool, key: str | None, fresh: bool, anyway: bool, language: str | None
+) -> dict[str, Any]:
     name = key if key is not None or fresh else new_key()
     found = {"because": because, "override": override, "key": name, "fresh": fresh, "language": language}
+    found |= {"anyway": True} if anyway else {}  # a server of an older version does not know it
     return {name: value for name, value in found.items() if value is not None}
 
 

@@ -115,6 +115,9 @@ class TermsBody(Body):
     override: Annotated[bool, Field(description="Allows an epsilon of 10 and more; the release says so.")] = False
     key: Annotated[Name | None, Field(description="Names the request: sent again it is bought once.")] = None
     fresh: Annotated[bool, Field(description="Buys a new answer although there is one.")] = False
+    anyway: Annotated[bool, Field(description="Buys also what compares with values that no declaration allows.")] = (
+        False
+    )
 
 
 class AskBody(QuestionBody, TermsBody):

@@ -1,6 +1,6 @@
 """Refuses to load without FastAPI, with one message."""
 
-from curador.errors import InvalidParameter
+from curador.errors import InvalidParameter, install
 
 try:
     import argon2  # noqa: F401
@@ -10,5 +10,5 @@ try:
     import uvicorn  # noqa: F401
 except ImportError as error:
     raise InvalidParameter(
-        f"Serving a study needs {error.name}.", fix="Run: pip install 'curador[server]'", code="library-missing"
+        f"Serving a study needs {error.name}.", fix=install("server"), code="library-missing"
     ) from None

@@ -8,19 +8,19 @@ from curador import Balance, Charge
 from curador.remote.balance import RemoteBalance
 
 
-def charge(found: Charge) -> dict[str, Any]:
-    """A charge as plain values."""
+def charge(found: Charge, own: bool) -> dict[str, Any]:
+    """A charge as plain values; with ``own``, for its receiver, who is not told who else paid, or had paid before."""
     return {
         "id": found.id,
         "at": found.at,
-        "scopes": list(found.scopes),
+        "scopes": [found.receiver] if own else list(found.scopes),
         "receiver": found.receiver,
         "guarantee": None if found.guarantee is None else found.guarantee.to_json(),
         "event": found.event.to_json(),
         "asked": found.asked,
         "because": found.note.get("because", ""),
         "settled": found.settled,
-        "repeated": found.repeated,
+        "repeated": found.repeated and not own,
     }
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from curador.accounting.rules.tradeoffs import Curve, Tradeoff
-from curador.errors import CuradorError, InvalidParameter
+from curador.errors import CuradorError, InvalidParameter, install
 from curador.privacy import RenyiDP
 
 if TYPE_CHECKING:
@@ -179,9 +179,7 @@ def _matplotlib() -> Any:
     try:
         import matplotlib
     except ImportError:
-        raise CuradorError(
-            "Plots need matplotlib, which is not installed.", fix="Run: pip install 'curador[plots]'"
-        ) from None
+        raise CuradorError("Plots need matplotlib, which is not installed.", fix=install("plots")) from None
     return matplotlib
 
 

@@ -20,6 +20,9 @@ WIDTH = 80
 SMALLEST = 12
 """Digits behind the point of the smallest epsilon that is written without an exponent."""
 
+UNDECLARED = ("undeclared-value", "undeclared-near", "undeclared-range", "undeclared-more")
+"""Notes on values that a question compares with and that no declaration allows."""
+
 Facts = Mapping[str, Any]
 
 
@@ -39,7 +42,7 @@ def explain(
         "",
         *_table(*step_table(facts, language)),
         "",
-        *(line for note in (*facts["notes"], *more) for line in bullet(note_text(note, language))),
+        *(line for text in _notes((*facts["notes"], *more), language) for line in bullet(text)),
         *([] if engine is None else ["", say("runs", language, engine=engine), *statements]),
     ]
     return "\n".join(line.rstrip() for line in parts)
@@ -65,11 +68,26 @@ def cheaper_as_a_whole(facts: Facts) -> Guarantee | None:
 
 
 def batch_notes(facts: Facts, language: str = "en") -> list[str]:
-    """Which questions of a batch are made to agree, and which are not, in words."""
-    return [
-        f"{note['question']}: {say(note['code'], language)}" if "question" in note else note_text(note, language)
-        for note in facts["notes"]
-    ]
+    """What to know of the questions of a batch together, in words: undeclared values, and which are made to agree."""
+    named = ((f"{note['question']}: " if "question" in note else "", note) for note in facts["notes"])
+    return [name + note_text(note, language) for name, note in named]
+
+
+LIMITED = ("clipped-per-unit", "clipped-beside", "rows-left-out", "joined", "joined-outer", "joined-inside")
+"""Notes on what limits of one unit cut: how much can be measured."""
+
+ADVICE = ((UNDECLARED, "undeclared-asked"), (LIMITED, "limits-measure"))
+"""What to do about notes of each kind."""
+
+
+def _notes(notes: Sequence[Facts], language: str) -> list[str]:
+    """The notes of a plan in words; after the last on undeclared values and on limits, what to do about them."""
+    codes = [note["code"] for note in notes]
+    last = {max(i for i, c in enumerate(codes) if c in kind): advice for kind, advice in ADVICE if {*kind} & {*codes}}
+    texts: list[str] = []
+    for i, note in enumerate(notes):
+        texts += [note_text(note, language), *([say(last[i], language)] if i in last else [])]
+    return texts
 
 
 def bullet(text: str) -> list[str]:
@@ -162,6 +180,12 @@ def note_text(note: Facts, language: str = "en") -> str:
         facts["rows"] = say("and", language).join(rows)
     if note["code"] == "rows-left-out":
         facts = {"kept": kept_text(note, language)}
+    if note["code"] == "without-keys":
+        said = {code: say("or", language).join(note[code]) for code in ("other", "missing") if note[code]}
+        facts = {"why": say("or", language).join(say(f"why-{code}", language, groups=x) for code, x in said.items())}
+    if note["code"] == "quality-found":
+        found = {code: ", ".join(note[code]) for code in ("missing", "outside") if note[code]}
+        facts = {"found": "; ".join(say(f"quality-{code}", language, columns=x) for code, x in found.items())}
     return say(note["code"], language, **facts)
 
 

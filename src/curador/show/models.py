@@ -30,8 +30,10 @@ def fit_text(text: str, sentences: Sequence[str]) -> str:
     return "\n".join([text, *(line for sentence in sentences for line in bullet(sentence))])
 
 
-def model_text(guarantee: Guarantee, unit: str | None, neighbors: str, charge: str | None, language: str) -> str:
-    """What a fitted model promises, for whom, and who counted it."""
+def model_text(
+    guarantee: Guarantee, unit: str | None, neighbors: str, charge: str | None, language: str, arrays: bool = False
+) -> str:
+    """What a fitted model promises, for whom, and who counted it; of ``arrays``, for which rows."""
     promise = say(
         "model-keeps",
         language,
@@ -40,4 +42,4 @@ def model_text(guarantee: Guarantee, unit: str | None, neighbors: str, charge: s
         neighbors=say(neighbors, language),
     )
     paid = say("model-uncounted", language) if charge is None else say("model-charged", language, charge=charge)
-    return f"{promise} {paid}"
+    return f"{promise} {paid} {say('model-rows', language)}" if arrays else f"{promise} {paid}"

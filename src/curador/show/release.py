@@ -10,7 +10,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Protocol
 
 from curador.privacy import Guarantee, Neighbors
-from curador.show.explain import WIDTH, guarantee_text, note_text, whom
+from curador.show.explain import UNDECLARED, WIDTH, guarantee_text, note_text, whom
 from curador.show.tables import Cell, TextColumn, cell_text, percent, stacked, text_table, trimmed
 from curador.show.words.say import say
 
@@ -86,7 +86,9 @@ def notes(release: Shown) -> tuple[str, ...]:
     return tuple(note_text(note, release.language) for note in release.remarks)
 
 
+CLIPPED = ("clipped-per-unit", "clipped-beside")
 CUT = (
+    *CLIPPED,
     "rows-left-out",
     "joined",
     "joined-outer",
@@ -100,7 +102,19 @@ CUT = (
 WARNED = ("nothing-learned", "nothing-learned-in", "step-is-coarse", "below-zero")
 """Notes on numbers that mislead who reads them alone."""
 
-BESIDE = (*WARNED, "quality", "adjusted", "apart-cut", "apart-null", *CUT)
+BESIDE = (
+    *CUT,
+    "without-keys",
+    *WARNED,
+    *UNDECLARED,
+    "quality-fine",
+    "quality-found",
+    "quality-size",
+    "quality",
+    "adjusted",
+    "apart-cut",
+    "apart-null",
+)
 """Notes that are shown wherever the numbers are: without them these would mislead."""
 
 

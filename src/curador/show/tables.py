@@ -114,6 +114,20 @@ def percent(x: float) -> str:
     return f"{float(100 * x):g} %"
 
 
+def percents(x: float, low: float, high: float) -> tuple[str, str, str]:
+    """A share in percent and the ends of its interval, rounded outwards, to two digits of the interval's width.
+
+    >>> percents(0.93794, 0.937921, 0.937965), percents(0.8, 0.55, 1.0)
+    (('93.7940 %', '93.7921 %', '93.7965 %'), ('80 %', '55 %', '100 %'))
+    """
+    width = 100 * (high - low)
+    digits = min(4, max(0, 1 - math.floor(math.log10(width)))) if width > 0 else 4
+    size = 10**digits
+    ends = math.floor(100 * size * low + 1e-6) / size, math.ceil(100 * size * high - 1e-6) / size
+    share, least, most = (f"{value:.{digits}f} %" for value in (100 * x, *ends))
+    return share, least, most
+
+
 def inert(cell: Any) -> Any:
     """A cell for CSV: before a text that a spreadsheet would run as a formula stands an apostrophe.
 

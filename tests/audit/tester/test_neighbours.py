@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from functools import partial
 from typing import Any
@@ -29,7 +30,21 @@ def test_tables_differ_by_one_row() -> None:
         assert len(pair.first) == len(pair.second)
         assert sum(a != b for a, b in zip(pair.first, pair.second, strict=True)) == 1
     added = {str(pair.second[-1]) for pair in table_pairs(domain)}
-    assert added == {str({"x": x, "g": g}) for x in (0, 10) for g in ("a", "c")}  # every corner
+    corners = {str({"x": x, "g": g}) for x in (0, 10) for g in ("a", "c")}
+    assert added == {*corners, str({"x": 5, "g": "a"}), str({"x": 0, "g": "b"})}
+    assert {len(pair.first) for pair in table_pairs(domain)} == {0, 3, 6, 100}
+
+
+def test_every_key_is_tried_or_many_of_them() -> None:
+    keys = [*"abcdefghijklmnopqrstuvwxyz"]
+    assert {pair.second[-1]["g"] for pair in table_pairs({"g": keys})} == set(keys)
+    assert {pair.second[-1]["g"] for pair in table_pairs({"g": keys}, neighbors="replace")} == set(keys)
+    some = {pair.second[-1]["k"] for pair in table_pairs({"k": range(1000)})}
+    assert {0, 999} < some
+    assert len(some) == 34
+    assert max(b - a for a, b in itertools.pairwise(sorted(some))) < 70
+    assert {pair.second[-1]["x"] for pair in table_pairs({"x": (0.0, 1.0)})} == {0, 0.5, 1}
+    assert {pair.second[-1]["x"] for pair in table_pairs({"x": (False, True)})} == {False, True}
 
 
 def test_hostile_rows_have_what_no_declaration_allows() -> None:
@@ -39,7 +54,7 @@ def test_hostile_rows_have_what_no_declaration_allows() -> None:
 
 
 def test_a_domain_of_many_columns_stays_small() -> None:
-    assert len(table_pairs({f"c{i}": (0, 1) for i in range(10)})) < 120
+    assert len(table_pairs({f"c{i}": (0, 10) for i in range(10)})) < 130
 
 
 def test_a_domain_needs_columns() -> None:
@@ -81,6 +96,21 @@ def test_the_one_pair_that_shows_a_fault_is_found() -> None:
     assert found.violated
     assert "'b': 7" in str(found.details["neighbours"])
     assert isinstance(found.details["pairs"], int)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_sound_function_of_a_table_is_not_refuted(seed: int) -> None:
+    """Counts by key and a clipped sum, each of which uses up its half of the claim."""
+    rng, keys = np.random.default_rng(seed), [*"abcdefg"]
+
+    def run(rows: Any, n: int) -> Any:
+        counts = np.array([sum(row["g"] == key for row in rows) for key in keys])
+        total = np.clip(column(rows), 0, 10).sum()
+        return np.column_stack([counts + laplace(rng, 2.0, (n, len(keys))), total + laplace(rng, 20.0, n)])
+
+    found = audit_rows(run, {"x": (0.0, 10.0), "g": keys}, PureDP(1), n=10_000)
+    assert not found.violated
+    assert found.details["pairs"] == 44
 
 
 @pytest.mark.slow

@@ -77,7 +77,8 @@ def test_each_release_of_a_publication_is_sorted_and_named_by_itself(curator: Cu
 def test_whoever_pays_for_what_another_bought_sees_it_in_their_own_words(curator: Curator) -> None:
     first = curator.ask(SEXES, epsilon="0.5", analyst="ana", because="hers")
     again = curator.ask("SELECT sex, COUNT(*) AS people FROM people GROUP BY sex", epsilon="0.5", analyst="bea")
-    assert again.charge == first.charge
+    assert (again.charge, sorted(again.numbers("people"))) == ("2", sorted(first.numbers("n")))
+    assert recall(curator, first.charge, "bea") is None
     seen = single(recall(curator, again.charge, "bea"))
     assert list(seen.columns) == ["sex", "people"]
     assert "hers" not in str(seen.to_dict())
@@ -216,7 +217,7 @@ def test_whoever_buys_the_same_under_other_names_and_in_another_order_sees_it_ag
         turned = [f"SELECT p.hours > 30 AS late, t.band AS band, {join} late, band", SEXES]
         first = curator.sql(asked[0], epsilon=1, analyst="ana")
         other = curator.sql(turned[0], epsilon=1, analyst="bea")
-        assert other.charge == first.charge
+        assert sorted(other.numbers("n")) == sorted(first.numbers("n"))
         found = single(recall(curator, other.charge, "bea"))
         assert found.to_dict() == other.to_dict()
         assert list(found.columns) == ["late", "band", "n"]
@@ -224,14 +225,14 @@ def test_whoever_buys_the_same_under_other_names_and_in_another_order_sees_it_ag
         again = curator.publish(curator.batch(dict(zip("ba", turned, strict=True)), epsilon=1), analyst="bea")
         shown = recall(curator, again.charge, "bea")
         assert isinstance(shown, Publication)
-        assert shown.to_dict() == again.to_dict()
+        assert [shown[n].columns for n in shown] == [again[n].columns for n in again]
 
 
 def test_questions_too_long_for_the_record_are_shown_again(curator: Curator) -> None:
     """They were sold, and never shown."""
     hours = " AND ".join(f"hours <> {n}" for n in range(81, 400))
     long = f"SELECT sex, COUNT(*) AS n FROM people WHERE {hours} GROUP BY sex"
-    bought = curator.ask(long, epsilon="0.5", analyst="ana")
+    bought = curator.ask(long, epsilon="0.5", analyst="ana", anyway=True)
     assert "sha256" in curator.ledger.charge(str(bought.charge)).note["asked"]  # type: ignore[operator]
     assert single(recall(curator, bought.charge, "ana")).to_dict()["columns"] == bought.to_dict()["columns"]
     assert single(recall(curator, bought.charge)).to_dict()["columns"] == bought.to_dict()["columns"]
@@ -242,7 +243,9 @@ def test_questions_too_long_for_the_record_are_shown_again(curator: Curator) -> 
     shown = recall(curator, sold.charge, "ana")
     assert isinstance(shown, Publication)
     assert list(shown) == list(many)
-    again = curator.ask(long, epsilon="0.5", analyst="bea")  # whose own record is too long, and nobody else's is shown
+    again = curator.ask(
+        long, epsilon="0.5", analyst="bea", anyway=True
+    )  # whose own record is too long, and nobody else's is shown
     with pytest.raises(CuradorError) as refused:
         recall(curator, again.charge, "bea")
     assert refused.value.code == "not-recalled"

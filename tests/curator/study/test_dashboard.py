@@ -124,6 +124,7 @@ def test_files_keep_the_error_of_a_median_and_what_was_cut(invoke: Invoke) -> No
     assert kept == ("3 rows of each 'id' in each of 2 groups",)
     shown = re.sub(r"\s+", " ", invoke("publish", "board.toml"))
     assert shown.count("What was cut is in no number and in no interval") == 2
+    assert shown.count("`curador limits people --epsilon 0.1` measures what each value of it keeps") == 1
 
 
 def test_explain_expects_errors_for_known_rows_and_says_how_often_it_fits(board: Invoke) -> None:

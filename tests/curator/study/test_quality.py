@@ -11,7 +11,7 @@ import pyarrow
 import pytest
 
 from curador.curator.curator import Curator
-from curador.curator.study.quality import MOST_KEYS
+from curador.curator.study.quality import MOST_KEYS, STATES
 from curador.errors import InvalidParameter, QuestionRefused
 from curador.privacy import ZCDP, ApproxDP, PureDP
 from curador.query.tables.table import Table
@@ -89,7 +89,7 @@ def test_it_is_one_purchase_and_free_again() -> None:
     first = curator.table("people").quality("sex", "age", epsilon=1)
     again = curator.table("people").quality("sex", "age", epsilon=1, language="es")
     assert (first.repeated, again.repeated, first["fits"]) == (False, True, again["fits"])
-    assert again.notes[0].startswith("fits: dentro")
+    assert any(text.startswith("fits: dentro") for text in again.notes)
     assert [c.note["text"] for c in curator.history()] == ["quality of people: sex, age"]
     assert first.guarantee == PureDP(1)
     assert len(curator.history()) == 1
@@ -122,7 +122,7 @@ def test_units_are_cut_as_in_any_question() -> None:
         curator.table("people").quality("id", epsilon=1)
     assert "cut" not in str(curator.sql("SELECT COUNT(DISTINCT id) AS n FROM people", epsilon=1))
     for text in ("SELECT COUNT(*) AS n FROM people", "SELECT sex, COUNT(DISTINCT id) AS n FROM people GROUP BY sex"):
-        assert "What was cut" in str(curator.sql(text, epsilon=1))
+        assert "What was cut" in " ".join(str(curator.sql(text, epsilon=1)).split())
     curator.close()
 
 
@@ -159,3 +159,46 @@ def test_the_command_that_check_offers(invoke: Invoke) -> None:
     Path("release.json").write_text(json.dumps(found))
     assert "as it was released" in invoke("ledger", "verify", "release.json")
     assert "REHEARSAL" in invoke("quality", "people", "--epsilon", "0.1", "--rehearse")
+
+
+# ---- intervals that hold together ------------------------------------------------------------------------------------
+
+
+def test_intervals_of_one_report_hold_together_and_end_at_what_is_public() -> None:
+    """Found by a newcomer: missing rows were -434, and 69 intervals of 95 % each alarmed about three columns."""
+    rows, reports, n = 40, 25, 12
+    names = [f"c{i}" for i in range(n)]
+    data = pyarrow.table({name: ["F"] * rows for name in names})
+    columns: dict[str, object] = {name: {"type": "text", "keys": ["F", "M"]} for name in names}
+    curator = Curator({"people": Table(data, columns=columns, size=rows)}, budget=MUCH)
+    missed = 0
+    for _ in range(reports):
+        found = curator.table("people").quality(epsilon=6, because="a test", fresh=True)
+        assert all(0 <= x <= rows for state in STATES for x in found.numbers(state))
+        truth = {"fits": rows, "missing": 0, "outside": 0}
+        ends = [(truth[s], *found.interval(s, i)) for s in STATES for i in range(n)]
+        assert all(0 <= low <= high <= rows for _, low, high in ends)
+        missed += any(not low <= x <= high for x, low, high in ends)
+        codes = [note["code"] for note in found.remarks]
+        assert "below-zero" not in codes
+        assert ("quality-fine" in codes) == all(low == 0 for x, low, _ in ends if x == 0)
+    assert missed <= 4  # one report in twenty may miss; with intervals that held alone, most did
+    assert found.confidence == 0.95
+    curator.close()
+
+
+def test_what_was_found_is_named_or_that_nothing_wrong_was() -> None:
+    curator = curator_of()
+    found = curator.table("people").quality(**PRECISE)
+    assert "Found: missing values in age, sex, pay" in " ".join(str(found).split())
+    assert "values outside in age, sex, pay, day, seen, far, region, town." in " ".join(str(found).split())
+    again = curator.table("people").quality(**PRECISE, language="es")
+    assert "Se halló: valores que faltan en age" in " ".join(str(again).split())
+    curator.close()
+    data = pyarrow.table({"ok": [True, False] * 30})
+    fine = Curator({"people": Table(data, columns={"ok": "boolean"}, size=50)}, budget=MUCH)
+    found = fine.table("people").quality(**PRECISE)
+    assert "Nothing wrong was found: in each column, at most 0 rows are missing" in " ".join(str(found).split())
+    assert "There are more rows than the declared size allows, 50" in " ".join(str(found).split())
+    assert found["fits"] == (60,)
+    fine.close()

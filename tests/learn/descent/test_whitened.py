@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -10,6 +11,8 @@ import numpy as np
 import pytest
 
 from curador.accounting.calibration import keeps
+from curador.accounting.events import Composed, GaussianNoise
+from curador.errors import InvalidParameter
 from curador.learn.descent.sampled import PoissonDescent, calibrated, sum_units
 from curador.learn.descent.slopes import FARTHEST, PER_ONE, UNIT, hinge_slopes, logistic_slopes, softmax_slopes
 from curador.learn.descent.whitened import (
@@ -30,6 +33,7 @@ from curador.learn.rows.design import Design
 from curador.learn.rows.encoding import SCALE
 from curador.mechanisms.gaussian import Gaussian
 from curador.privacy import ZCDP, ApproxDP, Guarantee, Neighbors
+from curador.query.plan.identity import coded
 from tests.learn.rows.test_design import ENCODING, dense, made
 
 CLIP = clip_units(Fraction(3))
@@ -116,10 +120,67 @@ def test_moments_move_by_no_more_than_is_said(neighbors: Neighbors, copies: int)
 @pytest.mark.parametrize("neighbors", list(Neighbors))
 @pytest.mark.parametrize("outputs", [1, 5])
 def test_the_event_keeps_the_guarantee(guarantee: Guarantee, neighbors: Neighbors, outputs: int) -> None:
-    settings = Whitened(mu_of(guarantee), copies=2, neighbors=neighbors)
-    assert keeps(settings.event(ENCODING, outputs), guarantee)
-    less = Whitened(mu_of(guarantee) * Fraction(101, 100), copies=2, neighbors=neighbors)
-    assert not keeps(less.event(ENCODING, outputs), guarantee)
+    given: list[dict[str, Any]] = [{}, {"steps": 16, "clip": Fraction(3)}]
+    for chosen in given:
+        settings = Whitened(mu_of(guarantee), copies=2, neighbors=neighbors, **chosen)
+        assert keeps(settings.event(ENCODING, outputs), guarantee)
+        less = replace(settings, mu=settings.mu * Fraction(101, 100))
+        assert not keeps(less.event(ENCODING, outputs), guarantee)
+
+
+@pytest.mark.parametrize("neighbors", list(Neighbors))
+@pytest.mark.parametrize("guarantee", [ApproxDP(1, 1e-5), ApproxDP(0.01, 1e-9), ZCDP(100)])
+def test_however_many_steps_there_are_they_cost_what_was_charged(guarantee: Guarantee, neighbors: Neighbors) -> None:
+    """The squared ratios of all steps that may be chosen add up to no more than that of the one release charged."""
+    settings, d = Whitened(mu_of(guarantee), copies=3, neighbors=neighbors), ENCODING.width
+    event = settings.event(ENCODING, 1)
+    assert isinstance(event, Composed)
+    ((charged, times),) = (part for part in event.parts if part[0] != settings.moments(ENCODING).event)
+    assert isinstance(charged, GaussianNoise)
+    assert times == 1
+    most = (charged.sensitivity / charged.sigma) ** 2
+    for steps, clip in itertools.product((8, 9, 63, 128), (Fraction(1, 100), Fraction(7, 3), Fraction(1000))):
+        one = settings.gradients(d, steps, clip)
+        assert one.sensitivity >= 3 * clip_units(clip)
+        assert steps * (one.event.sensitivity / one.event.sigma) ** 2 <= most
+    planted = settings.gradients(d, 127, Fraction(1)).event
+    assert 128 * (planted.sensitivity / planted.sigma) ** 2 > most  # one step more than the noise was for
+
+
+def test_steps_and_clip_follow_the_budget() -> None:
+    def chosen(mu: float, rows: float, columns: int, **more: Any) -> tuple[int, float]:
+        steps, clip = Whitened(Fraction(mu), **more).chosen(rows, columns)
+        return steps, float(clip)
+
+    assert chosen(0.268, 26_049, 102) == (33, 4.65)
+    assert chosen(2, 26_049, 102) == (90, 9.09)
+    assert chosen(2, 10**9, 102) == (128, 10.1)
+    assert chosen(0.0325, 300, 102) == (8, 0.63)
+    assert chosen(0.0325, -(10.0**9), 102) == (8, 0.63)
+    assert chosen(0.268, 26_049, 102, copies=2, neighbors=Neighbors.REPLACE) == chosen(0.268, 26_049 / 4, 102)
+    assert chosen(2, 26_049, 102, steps=5) == (5, 9.09)
+    assert chosen(2, 26_049, 102, clip=Fraction(3)) == (90, 3.0)
+
+
+def test_settings_that_are_given_are_what_was_bought_by_them() -> None:
+    """Plans of given steps and clip are what earlier versions sold: their code has not changed."""
+    settings = Whitened(Fraction(1, 4), steps=16, clip=Fraction(3))
+    told = {"mu": "1/4", "clip": "3", "learning_rate": "6", "share": "1/3", "damping": "3/10"}
+    code = {name: {"fraction": x} for name, x in told.items()}
+    assert coded(settings) == {**code, "steps": 16, "copies": 1, "neighbors": "add-remove"}
+    event = settings.event(ENCODING, 1)
+    assert isinstance(event, Composed)
+    assert sorted(times for _, times in event.parts) == [1, 16]
+
+
+def test_no_number_of_rows_makes_an_error() -> None:
+    """A guarantee that is too small for the steps that may be chosen is refused before any row is read."""
+    least = Fraction(1, 1 << 36)
+    with pytest.raises(InvalidParameter, match="too small"):
+        Whitened(least).event(ENCODING, 1)
+    settings = Whitened(16 * least)
+    settings.event(ENCODING, 1)
+    settings.gradients(ENCODING.width, 128, Fraction(1))
 
 
 def test_the_noise_is_what_the_event_says() -> None:
@@ -149,11 +210,12 @@ def test_the_steps_release_sums_with_their_noise(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(Gaussian, "release", watched)
     settings, d = Whitened(mu_of(ApproxDP(1, 1e-5)), steps=3), ENCODING.width
     design = made(100)
-    settings.descend(design, np.zeros(100, np.int32), logistic_slopes, 1)
+    _, used = settings.descend(design, np.zeros(100, np.int32), logistic_slopes, 1)
+    assert used.clip is not None
     assert released[0] == (settings.moments(ENCODING).sigma, d)
     assert released[1][1] == d * (d - 1) // 2
     assert released[1][0] * 2 ** Fraction(1, 2) >= float(released[0][0]) * (1 - 1e-12)
-    assert released[2:] == [(settings.gradients(d).sigma, d)] * 3
+    assert released[2:] == [(settings.gradients(d, 3, used.clip).sigma, d)] * 3
 
 
 def test_margins_have_the_slopes_of_their_losses() -> None:

@@ -111,7 +111,7 @@ def test_the_number_and_names_of_features_are_kept() -> None:
 def test_without_scikit_learn_it_says_what_to_install() -> None:
     code = "import sys; sys.modules['sklearn'] = None\nimport curador.local\nimport curador.local.learn"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert "pip install 'curador[learn]'" in done.stderr
+    assert "pip install '.[learn]'" in done.stderr
 
 
 def test_local_itself_does_not_load_scikit_learn() -> None:

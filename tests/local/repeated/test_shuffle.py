@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from fractions import Fraction
 from itertools import combinations_with_replacement, pairwise, permutations
 from typing import Any
@@ -19,6 +18,7 @@ from curador.local.repeated import shuffle
 from curador.local.repeated.shuffle import Randomizer, randomizer, shuffled_delta
 from curador.privacy import ApproxDP, Neighbors
 from tests.local.exact_law import law, level_law
+from tests.steps import at_most
 
 MP = mpmath.mp.clone()
 MP.dps = 60
@@ -239,9 +239,8 @@ def test_more_people_hide_more_and_never_less_than_none() -> None:
 
 
 def test_ten_million_people_take_no_longer_than_few() -> None:
-    start = time.process_time()
-    shuffled("1/10", 10**7, 1e-8)
-    assert time.process_time() - start < 10  # a third of a second, on no quick machine; people one by one take hours
+    with at_most(100_000):  # people one by one are 10**7 at least
+        shuffled("1/10", 10**7, 1e-8)
 
 
 # ---- what is said ----------------------------------------------------------------------------------------------------

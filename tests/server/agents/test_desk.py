@@ -61,6 +61,19 @@ def test_what_is_tried_again_is_bought_once_though_nothing_names_it(
     assert len(desk.history(10)) == 2
 
 
+def test_a_value_that_no_declaration_allows_is_corrected_or_sent_anyway(desk: Desk) -> None:
+    odd = {**ASKED, "sql": "SELECT COUNT(*) AS n FROM people WHERE sex = 'f'"}
+    explained = called(desk, "explain", {"sql": odd["sql"], "epsilon": "0.1"}, never)
+    assert "Did you mean 'F'?" in explained.text
+    refused = called(desk, "ask", odd, never)
+    assert (refused.failed, refused.values["error"]["code"]) == (True, "undeclared-near")
+    assert refused.values["error"]["facts"]["near"] == "F"
+    assert not desk.history(10)
+    assert not called(desk, "ask", {**odd, "anyway": True}, never).failed
+    assert called(desk, "ask", odd, never).values["repeated"]
+    assert len(desk.history(10)) == 1
+
+
 def test_rows_that_changed_are_asked_about_anew(desk: Desk) -> None:
     first = called(desk, "ask", ASKED, never).values
     assert isinstance(desk.curator, Curator)

@@ -177,7 +177,8 @@ def test_what_may_be_missing_is_said_and_so_is_how_a_large_loss_was_allowed() ->
     cut = {"code": "rows-left-out", "unit": "id", "rows": 10, "groups": 6}
     override: Mapping[str, Any] = {"code": "override", "epsilon": "12"}
     page = made(remarks=({"code": "covers"}, cut, override), unit="id", guarantee=PureDP(12)).report().html
-    assert page.count("At most 10 rows of each &#x27;id&#x27; in each of 6 groups count.") == 2  # beside; on the sheet
+    said = "At most 10 rows of each &#x27;id&#x27; in each of 6 groups count (contribution)."
+    assert page.count(said) == 2  # beside; on the sheet
     loss, rest = page[page.index(say("sheet-loss")) :].split(say("sheet-algorithms"), 1)
     assert "OVERRIDE: epsilon 12" in loss
     assert say("covers") in rest

@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import singledispatch
+from typing import TypeVar, cast
 
 from curador.accounting import events as ev
 from curador.accounting.precise import dec, digits, fraction_above, lost_digits
 from curador.errors import NotPromised
 from curador.numbers import rational, up, whole
 from curador.privacy import ZCDP, ApproxDP, Guarantee, PureDP, RenyiDP
+
+G = TypeVar("G", bound=Guarantee)
 
 _HUGE = 10**6  # no delta that anyone states is still below 1 after a factor of e to half a million
 
@@ -88,19 +91,21 @@ def _(guarantee: RenyiDP, k: int) -> RenyiDP:
     return _stretched(guarantee, c, n)
 
 
-def stable(guarantee: RenyiDP, c: int) -> RenyiDP:
-    """The guarantee after a 2**c-stable map of the data (thesis, Proposition 4.1.3).
+def stable(guarantee: G, c: int) -> G:
+    """The guarantee after a 2**c-stable map of the data (thesis, Proposition 4.1.3 and Table 5.1).
 
     A map is m-stable when neighbours go to databases at most m steps apart; the thesis prints this backwards.
 
-    Guarantee: (alpha / 2**c, 3**c epsilon) for alpha >= 2**(c+1) [Mir17 Prop 2].
+    Guarantee: that of a group of 2**c: 2**c epsilon for PureDP, (alpha / 2**c, 3**c epsilon) for alpha >= 2**(c+1)
+        for RenyiDP [Mir17 Prop 2].
     Fails: for smaller orders, which are left out; refused when none is left.
 
     >>> stable(RenyiDP({4: 0.1}), 1)
     RenyiDP(curve=((2.0, 0.3),))
+    >>> stable(PureDP(0.5), 1)
+    PureDP(epsilon=1.0)
     """
-    steps = whole(c, "c")
-    return _stretched(guarantee, steps, 2**steps)
+    return cast(G, group(guarantee, 2 ** whole(c, "c")))
 
 
 def _stretched(guarantee: RenyiDP, c: int, k: int) -> RenyiDP:

@@ -20,6 +20,9 @@ ANSWERED = "answered"
 UNSENT = "not sent"
 """The status of a request that a door has no way to send."""
 
+TERMS: Mapping[str, Any] = {"because": "an attack", "override": True, "fresh": True, "anyway": True}
+"""What an attacker says to buy whatever is sold."""
+
 MASK = "#"
 """Stands where a noised number was."""
 
@@ -93,7 +96,7 @@ class Library:
                 curator.prepare(request.prepare[0], group_by=request.prepare[1])
             explain = str(curator.explain(request.sql, **request.budget))
             start = time.perf_counter()
-            release = curator.ask(request.sql, because="an attack", override=True, fresh=True, **request.budget)
+            release = curator.ask(request.sql, **TERMS, **request.budget)
         except Exception as error:  # noqa: BLE001  an attacker sees whatever comes, ours or not
             status, text = type(error).__name__, error_chain(error)
         seconds = time.perf_counter() - start if start else 0.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from curador.accounting.meaning import posterior
 from curador.audit.linkage.people import DIAGNOSES, SEXES, Population, population
 from curador.audit.stage import MadeUp, released_bars, staged
 from curador.errors import QuestionRefused
@@ -78,4 +79,5 @@ def _privately(made: Population, records: NDArray[np.int64]) -> tuple[dict[str, 
             refused = True
     exact = {name: float((made.diagnosis[records] == k).sum()) for k, name in enumerate(DIAGNOSES)}
     bars, reach = released_bars(release, exact, "ill")
-    return {"reach": reach, "refused": refused}, Drawing("join-private-chart", bars=bars, mark="@true-value")
+    facts: dict[str, object] = {"reach": reach, "refused": refused, "most": posterior(1).upper}
+    return facts, Drawing("join-private-chart", bars=bars, mark="@true-value")

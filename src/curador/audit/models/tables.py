@@ -65,7 +65,9 @@ def audit_table_canaries(
     for _ in range(whole(runs, "runs", 1)):
         coins = rng.random(canaries) < 0.5
         with staged(curator, {**world, table: _with(world[table], wild, coins)}, budget) as stage:
-            model = stage.fit(make(), table, features=features, label=label, because="an audit", override=True)
+            model = stage.fit(
+                make(), table, features=features, label=label, because="an audit", override=True, anyway=True
+            )
         scores.append(score(model, given, labels))
         inside.append(coins)
     return finding_of(

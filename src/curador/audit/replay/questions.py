@@ -23,6 +23,9 @@ ROWS = 60
 MUCH = 10_000
 """The epsilon or rho of a stage's budget: made-up people have nothing to lose."""
 
+TERMS: Mapping[str, Any] = {"because": "an audit", "override": True, "anyway": True}
+"""What allows any price on made-up rows."""
+
 Act = Callable[[Curator], object]
 
 
@@ -104,7 +107,7 @@ def replay_question(curator: Curator, question: str, *, table: str | None = None
     own = _settings(other)
 
     def act(stage: Curator) -> object:
-        return stage.ask(question, because="an audit", override=True, **other)
+        return stage.ask(question, **TERMS, **other)
 
     return replay_act(question[:70], curator, act, table=table, claim=curator.plan(question, **other).guarantee, **own)
 
@@ -114,7 +117,7 @@ def replay_batch(curator: Curator, questions: Mapping[str, str], *, table: str |
     own = _settings(other)
 
     def act(stage: Curator) -> object:
-        return stage.publish(stage.batch(questions, **other), because="an audit", override=True)
+        return stage.publish(stage.batch(questions, **other), **TERMS)
 
     claim = curator.batch(questions, **other).guarantee
     return replay_act(f"a batch of {len(questions)}", curator, act, table=table, claim=claim, **own)
@@ -125,7 +128,7 @@ def replay_running(curator: Curator, table: str, by: str, first: date, days: int
     own = _settings(other)
 
     def act(stage: Curator) -> object:
-        stream = stage.running_count(stage.table(table), by, first, days, because="an audit", override=True, **other)
+        stream = stage.running_count(stage.table(table), by, first, days, **TERMS, **other)
         return [stream.next() for _ in range(days)]
 
     claim = budget_of(epsilon=other.get("epsilon"), rho=other.get("rho"))
@@ -138,7 +141,7 @@ def replay_training(curator: Curator, make: Callable[[], Any], table: str, **oth
     name = type(make()).__name__
 
     def act(stage: Curator) -> object:
-        return stage.fit(make(), table, because="an audit", override=True, **other)
+        return stage.fit(make(), table, **TERMS, **other)
 
     claim = curator.training(make(), table, **other).guarantee
     return replay_act(f"{name} of {table}", curator, act, table=table, claim=claim, **own)

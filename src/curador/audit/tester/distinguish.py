@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,9 @@ from curador.errors import InvalidParameter
 from curador.mechanisms.base import checked_confidence
 from curador.numbers import below, whole
 from curador.privacy import Guarantee
+
+GIVEN = ", if no other pair of inputs is worse"
+"""What a finding says about inputs that were not searched for."""
 
 Sampler = Callable[[int], Any]
 """Runs a black box so many times, independently, and gives its outputs: an array, or a list of anything."""
@@ -33,13 +37,17 @@ def distinguish(
 ) -> Finding:
     """Run a black box ``n`` times on each of two neighbours, and say what its outputs contradict.
 
+    **Give the worst pair.**  One pair is tested, and nothing is said about others: a mechanism that breaks its claim on
+    another pair passes.  ``audit_rows`` and ``audit_mechanism`` search for the worst pair.
+
     Half of the outputs choose at most four sets of outputs that are likelier on one side; the other half judges how
     much.  What to do with a mechanism of one's own is in docs/audit.md.
 
     Guarantee: a sound mechanism is called violated with a chance of at most 1 - confidence, whatever its outputs
         are: exact limits for binomial chances [CP34] on runs that had no part in choosing the sets, and the misses
         of all limits sum to 1 - confidence.
-    Assumes: runs are independent, and the two inputs are neighbours that were chosen without looking at these runs.
+    Assumes: runs are independent, and the two inputs are neighbours that were chosen without looking at these runs; a
+        finding of nothing assumes besides that they are the worst pair.
     Fails: what is not found may still be there; ``detectable`` says what would have been found.
 
     >>> from curador import IntegerLaplace, PureDP
@@ -47,7 +55,7 @@ def distinguish(
     >>> def run(count):  # what it does to a count, many times
     ...     return lambda n: noise.release([count] * n)
     >>> print(distinguish(run(10), run(11), PureDP(2), n=4000).sentence())
-    the mechanism: no violation found with n = 4,000; would have found a scale error ≥ ... % (Laplace noise).
+    the mechanism: no violation found with n = 4,000; would have found a scale error ≥ ..., if no other pair ...
     >>> found = distinguish(run(10), run(11), PureDP(1), n=4000)
     >>> found.violated, 1 < found.floor <= 2
     (True, True)
@@ -61,6 +69,8 @@ def compare(
 ) -> Finding:
     """The same for outputs that are there already: an array or a list for each neighbour, one entry for each run.
 
+    As for :func:`distinguish`, the two inputs have to be the worst pair.
+
     >>> from curador import PureDP
     >>> rng = np.random.default_rng(1)
     >>> steps = [rng.geometric(0.63, 4000) - rng.geometric(0.63, 4000) for _ in range(2)]
@@ -70,6 +80,12 @@ def compare(
     >>> print(compare(noise[0], 1 + noise[1], PureDP(1)).details["event"])
     the finest bit of the output is below -53
     """
+    found = judged(first, second, claim, confidence=confidence, subject=subject)
+    return replace(found, detectable=found.detectable + GIVEN) if found.detectable else found
+
+
+def judged(first: Any, second: Any, claim: Guarantee, *, confidence: float, subject: str) -> Finding:
+    """The finding of outputs on one pair; whether it is the worst pair is for the caller to say."""
     one, two = both(first, second)
     runs = min(len(one), len(two))
     miss = (1 - checked_confidence(confidence)) / (2 * TRIED)

@@ -27,6 +27,12 @@ from curador.privacy import Neighbors
 CORNERS = 16
 """At most so many corners of a domain of many columns are tried."""
 
+MOST_KEYS = 32
+"""Up to so many keys between the first and the last are all tried; of more, so many at equal distances."""
+
+LARGE = 100
+"""The rows of the largest table: some code treats small tables with care, and forgets it for others."""
+
 HOSTILE = (float("nan"), float("inf"), -float("inf"), 1e6, -1e6)
 """Values outside every declared range: a mechanism that promises anything promises it for these too."""
 
@@ -52,9 +58,10 @@ def table_pairs(
 ) -> list[InputPair]:
     """Neighbouring tables at the corners of a domain: lists of rows, each a dictionary.
 
-    ``columns`` maps a name to (lower, upper) for numbers, or to a list of its keys (texts).  The tables are empty, of
-    equal rows at a corner, or of two opposite corners; the one row more (or changed) is at every corner; with
-    ``hostile`` it also has what no declaration allows: NaN, infinities and numbers far outside.
+    ``columns`` maps a name to (lower, upper) for numbers, or to a list of its keys.  The tables are empty, of
+    equal rows at a corner, or of two opposite corners, few or many; the one row more (or changed) is at every corner,
+    has every other key of one column, or the middle between two numbers; with ``hostile`` it also has what no
+    declaration allows: NaN, infinities and numbers far outside.
 
     >>> for pair in table_pairs({"age": (0, 100)}, rows=2)[:2]: print(pair.words, len(pair.first), len(pair.second))
     a row {'age': 0} added to 0 rows 0 1
@@ -62,14 +69,16 @@ def table_pairs(
     """
     kind, most = Neighbors(neighbors), whole(rows, "rows", 1)
     corners = _corners(columns)
-    bases = [[], *([corner] * most for corner in corners[:4]), [corners[0], corners[-1]] * most]
-    victims = list(corners)
+    ends = [corners[0], corners[-1]]
+    victims, others = list(corners), _others(columns, corners[0])
     if hostile:
-        numeric = [name for name, ends in columns.items() if not isinstance(ends[0], str)]
+        numeric = [name for name, values in columns.items() if not isinstance(values[0], str)]
         victims += [{**corners[0], name: value} for name in numeric for value in HOSTILE]
+    tried = [(base, victims) for base in ([], *([corner] * most for corner in corners[:4]))]
+    tried += [([], others), (ends * most, [*victims, *others]), (ends * (LARGE // 2), [*ends, *others])]
     found = []
-    for base in bases:
-        for victim in victims:
+    for base, added in tried:
+        for victim in added:
             if kind is Neighbors.ADD_REMOVE:
                 found.append(InputPair(f"a row {victim} added to {len(base)} rows", base, [*base, victim]))
             elif base and victim != base[-1]:
@@ -84,6 +93,20 @@ def _corners(columns: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
     every = [dict(zip(columns, corner, strict=True)) for corner in product(*ends)]
     distinct = [corner for i, corner in enumerate(every) if corner not in every[:i]]
     return distinct if len(distinct) <= CORNERS else [*distinct[: CORNERS - 1], distinct[-1]]
+
+
+def _others(columns: Mapping[str, Sequence[Any]], corner: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Rows that are at a corner but for one column, which has a value between its first and its last."""
+    found = []
+    for name, values in columns.items():
+        inner = list(values[1:-1])
+        if len(values) == 2 and all(isinstance(end, int | float) and not isinstance(end, bool) for end in values):
+            low, high = values
+            inner = [(low + high) // 2 if isinstance(low, int) and isinstance(high, int) else low / 2 + high / 2]
+        some = min(len(inner), MOST_KEYS)
+        chosen = [inner[i * len(inner) // some] for i in range(some)]
+        found += [{**corner, name: value} for value in chosen if value not in (values[0], values[-1])]
+    return found
 
 
 # ---- of a mechanism --------------------------------------------------------------------------------------------------

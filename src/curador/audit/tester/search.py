@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from curador.audit.finding import Finding
-from curador.audit.tester.distinguish import distinguish
+from curador.audit.tester.distinguish import judged
 from curador.audit.tester.neighbours import InputPair, pairs_of, runs_of, table_pairs
 from curador.audit.tester.outputs import FEWEST
 from curador.errors import InvalidParameter, NotPromised
 from curador.mechanisms.base import Mechanism, checked_confidence
+from curador.numbers import whole
 from curador.privacy import ApproxDP, Guarantee, Neighbors, PureDP
 
 WHOLE = 2
@@ -60,9 +61,8 @@ def worst(
 
 
 def _on(run: Run, pair: InputPair, *, claim: Guarantee, n: int, confidence: float, subject: str) -> Finding:
-    found = distinguish(
-        partial(run, pair.first), partial(run, pair.second), claim, n=n, confidence=confidence, subject=subject
-    )
+    runs = whole(n, "n", FEWEST)
+    found = judged(run(pair.first, runs), run(pair.second, runs), claim, confidence=confidence, subject=subject)
     return replace(found, details={**found.details, "neighbours": pair.words})
 
 
@@ -146,6 +146,9 @@ def audit_rows(
     subject: str = "the function",
 ) -> Finding:
     """Test a function of a table, of which only the domain of its columns is told: neighbours are found by search.
+
+    ``columns`` maps a name to (lower, upper) for numbers, or to a list of its keys: see ``table_pairs`` for the tables
+    and rows that are tried.  A fault that only other rows show, or only larger tables, is not found.
 
     ``run(rows, n)`` gives n outputs on a list of rows, each a dictionary; what it raises is for it to turn into an
     output.

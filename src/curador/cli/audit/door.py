@@ -37,7 +37,8 @@ class CommandLine:
         paid = [f"--{name}={value}" for name, value in request.budget.items()]
         explained = self._typed("explain", request.sql, *paid)
         start = time.perf_counter()
-        code, out, said = self._typed("ask", request.sql, *paid, "--because=an attack", "--override", "--fresh")
+        terms = ("--because=an attack", "--override", "--fresh", "--anyway")
+        code, out, said = self._typed("ask", request.sql, *paid, *terms)
         seconds = time.perf_counter() - start
         balance = " ".join(text for command in ("budget", "history") for text in self._typed(command)[1:])
         explain = " ".join(explained[1:])

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from curador.cli.opening import open_study
 from curador.cli.options import STUDY, At, Delta, Json, Language, Paid, Study
-from curador.cli.screen import amount, amount_left, console, emit, grid, say, words
+from curador.cli.screen import amount, amount_left, console, emit, grid, loss_left, say, words
 
 if TYPE_CHECKING:
     from curador import Balance, Ledger
@@ -143,6 +143,8 @@ def grant(
         emit(_plain(found))
         return
     show([found])
+    if (above := found.capped_by) is not None:
+        say(words("capped-above", scope=found.scope, above=above.scope, left=loss_left(above.remaining)), "yellow")
     for warning in warned:
         say(str(warning.message), "yellow")
     if end is not None:

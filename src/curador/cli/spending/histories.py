@@ -71,7 +71,7 @@ def history(
 
 def _own(found: Sequence[Charge], scope: str | None) -> int:
     """How many of these the ledger counts: of all charges together, it counts each once, when it is bought."""
-    return len(found) if scope is not None else sum(not charge.repeated for charge in found)
+    return len(found) if scope is not None else len({charge.id for charge in found})
 
 
 def _print_charges(found: Sequence[Charge]) -> None:

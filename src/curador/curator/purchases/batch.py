@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -18,7 +19,7 @@ from curador.curator.purchase import Bought
 from curador.curator.releases.release import Release, present
 from curador.engines.engine import Progress
 from curador.engines.pool import EnginePool
-from curador.errors import BudgetExceeded, InvalidParameter, NotPromised, QuestionRefused
+from curador.errors import BudgetExceeded, CuradorError, InvalidParameter, NotPromised, QuestionRefused
 from curador.forks import cached_property
 from curador.numbers import Number, down, positive, rational, set_fields, up
 from curador.privacy import ZCDP, ApproxDP, Guarantee, Neighbors, PureDP, total
@@ -144,6 +145,11 @@ class Batch:
     def parts(self) -> tuple[Plan, ...]:
         """Its questions, each of which a policy reviews by itself."""
         return tuple(self.plans.values())
+
+    @property
+    def undeclared(self) -> Sequence[Mapping[str, Any]]:
+        """Values that its questions compare with and that no declaration allows, as notes that name the question."""
+        return [{**note, "question": name} for name, plan in self.plans.items() for note in plan.undeclared]
 
     @cached_property
     def _order(self) -> list[str]:
@@ -306,6 +312,8 @@ class Batch:
             "tight": None if self.tight is None else self.tight.to_json(),
             "questions": {name: self._facts(name) for name in self.plans},
             "notes": [
+                *self.undeclared,
+                *([{"code": "undeclared-asked"}] if self.undeclared else []),
                 *({"code": "adjusted-together", "names": names} for names in groups),
                 *({"code": code, "question": name} for name, code in apart.items()),
             ],
@@ -366,10 +374,21 @@ def planners_of(questions: Mapping[str, T], planner: Callable[[T], Planner]) -> 
     found: dict[str, Planner] = {}
     numbers = 0
     for name, asked in questions.items():
-        found[name] = planner(asked)
-        numbers += found[name].numbers
+        with _naming(name):
+            found[name] = planner(asked)
+            numbers += found[name].numbers
         require_few_numbers(numbers)
     return found
+
+
+@contextmanager
+def _naming(name: str) -> Iterator[None]:
+    """Say in which question of several it is that something is refused."""
+    try:
+        yield
+    except CuradorError as error:
+        what, facts = f"In the question {name!r}: {error.what}", {**error.facts, "question": name}
+        raise type(error)(what, fix=error.fix, cost=error.cost, code=error.code, facts=facts) from None
 
 
 def split(
@@ -399,7 +418,10 @@ def split(
     if accuracies and isinstance(kind, ZCDP):
         raise InvalidParameter("A wanted accuracy finds an epsilon, not a rho.", fix="Give the batch epsilon.")
     each = down(rational(getattr(kind, "delta", 0.0)) / len(planners)) or None
-    found = {name: planners[name].reaching(wanted, each) for name, wanted in accuracies.items()}
+    found = {}
+    for name, wanted in accuracies.items():
+        with _naming(name):
+            found[name] = planners[name].reaching(wanted, each)
     rest = [name for name in planners if name not in accuracies]
     if not rest and budget is None:
         return {name: found[name] for name in planners}
@@ -408,7 +430,10 @@ def split(
     left = _left(budget, [plan.budget for plan in found.values()])
     shares = {name: positive(weights.get(name, 1), "weight") for name in rest}
     all_shares = sum(shares.values(), Fraction(0))
-    found |= {name: planners[name].plan(_part(left, w / all_shares)) for name, w in shares.items()}
+    for name, weight in shares.items():
+        part = _part(left, weight / all_shares)
+        with _naming(name):
+            found[name] = planners[name].plan(part)
     return {name: found[name] for name in planners}
 
 

@@ -16,6 +16,8 @@ LOOKED_AGAIN = 3
 class KnownPurchases:
     """The newest purchases of a scope: measures and whole purchases, read from the ledger as they come.
 
+    The scope is the receiver's own where there is one, for what a receiver bought after others falls on it alone.
+
     Guarantee: asked for a receiver, it shows that receiver's charges alone, so that none learns what others asked.
     """
 

@@ -17,6 +17,10 @@ CHOSEN = ("columns", "joins", "groups", "outputs", "contribution", "source")
 """What of a query decides its rows, but for conditions."""
 
 
+CHARGING = ("curator", "table", "in_search")
+"""Parameters of a model that say where and whether arrays are charged: no part of what is learned."""
+
+
 def plain_recipe(
     model: object, table: str | TableQuery, features: object, label: str | None, contribution: object
 ) -> Mapping[str, object]:
@@ -24,7 +28,7 @@ def plain_recipe(
     read, rows = getattr(model, "get_params", None), plain_rows(table)
     if read is None or rows is None or not isinstance(contribution, int | None):
         return {}
-    given = {n: x for n, x in read(deep=False).items() if x is not None and n not in ("curator", "table")}
+    given = {n: x for n, x in read(deep=False).items() if x is not None and n not in CHARGING}
     settings = {name: str(x) if isinstance(x, Fraction | Decimal) else x for name, x in given.items()}
     stated = {"model": type(model).__name__, **rows, "features": plain_features(features), "settings": settings}
     more = {name: x for name, x in {"label": label, "rows_per_unit": contribution}.items() if x is not None}

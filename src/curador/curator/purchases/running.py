@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from curador.accounting.events import Event
 from curador.curator.analysts import Scopes
@@ -25,6 +25,7 @@ from curador.query.aggregates.counts import count
 from curador.query.ask.builder import TableQuery
 from curador.query.ask.question import Question
 from curador.query.language import expressions as ex
+from curador.query.plan.checked import check
 from curador.query.plan.planner import ExactHalf
 from curador.query.tables.columns import Kind
 from curador.query.tables.table import Table
@@ -127,6 +128,11 @@ class DailyCount:
     @property
     def parts(self) -> tuple[DailyCount, ...]:
         return ()
+
+    @property
+    def undeclared(self) -> Sequence[Mapping[str, Any]]:
+        """Values that its filter compares with and that no declaration allows, as notes; its days are none of them."""
+        return check(self.query.aggregate(n=count()).question, self.declared).undeclared
 
     @property
     def identity(self) -> None:

@@ -12,12 +12,14 @@ from curador.curator.purchases.plain import noted, plain_recipe
 from curador.engines.engine import Progress, Take
 from curador.engines.pool import EnginePool
 from curador.errors import InvalidParameter
+from curador.forks import cached_property
 from curador.mechanisms.sensitivity import Contribution
 from curador.numbers import Number
 from curador.privacy import Guarantee, Neighbors
 from curador.query.aggregates.counts import count
 from curador.query.ask.builder import Condition, TableQuery
 from curador.query.ask.question import Question
+from curador.query.ask.typed import expressions_within, undeclared
 from curador.query.language.rows import needed
 from curador.query.plan.budget import budget_of as budget_of  # for models, which name their budget as questions do
 from curador.query.plan.identity import coded, declared, digest
@@ -133,6 +135,11 @@ class TrainingRun:
         read = {name: declared(self.declared[name]) for name in sorted(self.reads)}
         return digest({"training": self.learner.code, "records": self.records.code, "tables": read})
 
+    @cached_property
+    def undeclared(self) -> Sequence[Mapping[str, Any]]:
+        """Values that its filter and its features compare with and that no declaration allows, as notes."""
+        return undeclared(tuple(expressions_within(self.records.rows, [c.expr for c in self.records.columns])))
+
     @property
     def measured(self) -> Mapping[str, str]:
         return {}
@@ -150,7 +157,8 @@ class TrainingRun:
         """What it would cost and do, each in a sentence: free, and the same whatever the data is."""
         table = self.records.rows.table
         cut = [] if self.records.rows.single else [{"code": "fit-cut", "rows": self.records.limit}]
-        notes = [*self.learner.notes(table.size), *cut]
+        odd = [*self.undeclared, {"code": "undeclared-asked"}] if self.undeclared else []
+        notes = [*odd, *self.learner.notes(table.size), *cut]
         return fit_sentences(self.guarantee, table.unit.id, table.neighbors.value, notes, language)
 
     def explain(self, language: str = "en") -> str:
@@ -221,6 +229,10 @@ class HeldTraining:
     @property
     def identity(self) -> None:
         return None
+
+    @property
+    def undeclared(self) -> tuple[Mapping[str, Any], ...]:
+        return ()
 
     @property
     def measured(self) -> Mapping[str, str]:
@@ -310,6 +322,7 @@ class ModelHolder:
         key: str | None = None,
         fresh: bool = False,
         progress: Progress | bool = False,
+        anyway: bool = False,
     ) -> AnyModel:
         """Pay, and let a model learn from a table; the same again is free, and gives the same model.
 
@@ -322,7 +335,11 @@ class ModelHolder:
             because: and what follows are those of :meth:`Curator.ask`.
         """
         run = self.training(model, table, features=features, label=label, contribution=contribution)
-        return model.take(run, self.buy(run, Request(because, override, analyst, key, fresh, progress)))
+        return model.take(run, self.buy(run, Request(because, override, analyst, key, fresh, progress, anyway)))
+
+    def review(self, purchase: Purchase, request: Request | None = None) -> None:
+        """Refuse a purchase that the policy does not allow, or that no declaration does; free, as :meth:`buy` would."""
+        self._buyer.review(purchase, request or Request())
 
     def bought_before(self, purchase: Purchase, analyst: str | None = None) -> str | None:
         """The charge by which the analyst, or without one the curator, bought exactly this: it is free again."""
@@ -344,13 +361,14 @@ class ModelHolder:
         key: str | None = None,
         fresh: bool = False,
         progress: Progress | bool = False,
+        anyway: bool = False,
     ) -> Score:
         """Pay, and learn how often a fitted classifier is right on a table; two noised counts.
 
         ``features`` are needed where the model was fitted with names for expressions.
         """
         run = self.scoring(model, table, label=label, features=features, epsilon=epsilon, contribution=contribution)
-        return model.scored(run, self.buy(run, Request(because, override, analyst, key, fresh, progress)))
+        return model.scored(run, self.buy(run, Request(because, override, analyst, key, fresh, progress, anyway)))
 
     def scoring(
         self,

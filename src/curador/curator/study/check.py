@@ -1,4 +1,4 @@
-"""A study file compared with the stored tables; no row is read."""
+"""A study file compared with the stored tables; no value is shown, and of CSV files only whether they are tables."""
 
 from __future__ import annotations
 
@@ -14,9 +14,11 @@ from curador.curator.study.header import doubts
 from curador.curator.study.tables import read_table
 from curador.engines.column_sql import check_column
 from curador.engines.dialect import Dialect
+from curador.engines.engine import Engine
 from curador.engines.registry import open_engine
 from curador.errors import CuradorError, InvalidParameter
 from curador.query.tables.columns import Column, Kind, day_of, moment_of
+from curador.query.tables.sources import Files
 from curador.query.tables.table import Table, read_column
 from curador.show.explain import keys_text, protects_text
 
@@ -77,7 +79,9 @@ class StudyState:
 
 
 def check(path: str | Path, language: str = "en") -> StudyState:
-    """Find everything that is wrong with a study file, and everything that is left to fill in; no row is read.
+    """Find everything that is wrong with a study file, and everything that is left to fill in; no value is shown.
+
+    CSV files are read once, as the first question does: to see whether they are tables as they are declared.
 
     The language is of what tables protect, and of how many keys there are.
 
@@ -130,6 +134,7 @@ def _table(name: str, settings: object, folder: Path, language: str) -> TableSta
         with closing(open_engine({name: source})) as engine:
             stored = dict(engine.describe(name))
             fits = {c: _fit(engine.dialect, stored, c, found) for c, found in read.items() if c in stored}
+            wrong = wrong or _no_table(engine, name, read_as, stored)
     except (CuradorError, OSError) as error:
         unread = _message(error) if isinstance(error, CuradorError) else "Its source cannot be read. Check its rights."
         return TableState(
@@ -144,6 +149,17 @@ def _table(name: str, settings: object, folder: Path, language: str) -> TableSta
     shown = {} if doubtful else stored
     others = [ColumnState(c, None, kind) for c, kind in shown.items() if c not in read]
     return TableState(name, protects, (*declared, *others), wrong, (*doubtful, *large), public)
+
+
+def _no_table(engine: Engine, name: str, table: Table, stored: Mapping[str, str]) -> str:
+    """The refusal that every question about CSV files would get, which are not a table; an empty text otherwise."""
+    if not isinstance(table.source, Files) or table.source.format != "csv" or not table.columns.keys() <= stored.keys():
+        return ""
+    try:
+        engine.check({name: table})
+    except CuradorError as error:
+        return _message(error)
+    return ""
 
 
 def _large_ids(id: str, declared: Column | str | None, stored: str) -> list[str]:

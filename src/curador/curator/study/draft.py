@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import re
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, fields
@@ -13,8 +15,9 @@ from urllib.parse import urlsplit, urlunsplit
 import tomlkit
 from tomlkit.items import InlineTable, Item, Table
 
+from curador.curator.study.document import read_study_document, section
 from curador.curator.study.header import doubt
-from curador.engines.duckdb.files import first_line, paths
+from curador.engines.duckdb.files import empty_file, first_line, paths
 from curador.engines.registry import in_file, open_engine
 from curador.errors import InvalidParameter
 from curador.query.plan.budget import budget_of
@@ -119,16 +122,46 @@ class TableDraft:
         """The study file, to be completed by hand."""
         return "".join(_blocks(self))
 
+    def added_to(self, text: str, file: str) -> str:
+        """The text of a study file with this table behind all that it states; the rest stays as it is.
+
+        >>> draft = TableDraft("b", "b.parquet", (ColumnDraft("age", "BIGINT", Kind.INTEGER),))
+        >>> lines = draft.added_to("[tables.a]  # kept", "study.toml").splitlines()
+        >>> [line for line in lines if line.startswith("[")]
+        ['[tables.a]  # kept', '[tables.b]', '[tables.b.columns.age]']
+        """
+        before = section(read_study_document(file, text), "tables", file, "tables.NAME")
+        if self.name.casefold() in {str(name).casefold() for name in before}:
+            raise InvalidParameter(
+                f"{file} has a table {self.name!r} already.",
+                fix="Choose another name.",
+                code="name-taken",
+                facts={"name": self.name},
+            )
+        read, *rest = _blocks(self)
+        lead = "".join(f"{line}\n" for line in read.split("\n")[:3])
+        end = "\n" if text.endswith("\n") or not text else "\n\n"
+        made = f"{text}{end}{lead}\n{''.join(rest)}"
+        try:
+            tomllib.loads(made)
+        except tomllib.TOMLDecodeError:  # as tables = { … } on one line, which nothing can be added to
+            raise InvalidParameter(
+                f"A table cannot be added to {file} as it is written.",
+                fix="Write each table there as [tables.NAME].",
+                code="study-not-extended",
+            ) from None
+        return made
+
 
 def draft(
     source: str, *, name: str | None = None, folder: str | Path = ".", csv: Mapping[str, object] | None = None
 ) -> TableDraft:
     """A study file to fill in for one table, to be kept in ``folder``.
 
-    ``source`` is a CSV or Parquet file, or ``engine://…#table``.  A password in an address is left out.  Of a CSV file
-    at most the first line is read, of anything else the stored types.  For CSV files, ``csv`` states how they are
-    written, and must say whether there is a ``header``: without one, the first line is a person's row, and a study
-    file is public.
+    ``source`` is a CSV or Parquet file, a folder of Parquet files, or ``engine://…#table``.  A password in an address
+    is left out.  Of a CSV file at most the first line is read, of anything else the stored types.  For CSV files,
+    ``csv`` states how they are written, and must say whether there is a ``header``: without one, the first line is a
+    person's row, and a study file is public.
 
     Fails: a first line that looks like values is refused, without a word of it.
 
@@ -140,7 +173,7 @@ def draft(
     >>> found.name, found.source, found.left["type"]
     ('adult', 'adult.csv', ('age', 'sex'))
     """
-    where = read_source(source, csv)
+    where = read_source(_of_folder(source), csv)
     table = table_name(where) if name is None else name
     try:
         written = _written(where, csv) if isinstance(where, Files) and where.format == "csv" else None
@@ -149,6 +182,22 @@ def draft(
         raise InvalidParameter(
             "The source cannot be read.", fix="Check its path and its rights.", code="table-unreadable"
         ) from None
+
+
+def _of_folder(source: str) -> str:
+    """The Parquet files of a folder as a pattern; any other source as it is."""
+    if "://" in source or not os.path.isdir(source):
+        return source
+    pattern = os.path.join(glob.escape(source), "*.parquet")
+    if not glob.glob(pattern):
+        name = PurePath(source).name or source
+        raise InvalidParameter(
+            f"The folder {name!r} has no Parquet files.",
+            fix=f"Name the files, as '{name}/*.csv'.",
+            code="folder-without-parquet",
+            facts={"folder": name},
+        )
+    return pattern
 
 
 def _written(source: Files, stated: Mapping[str, object] | None) -> CsvFormat:
@@ -160,6 +209,8 @@ def _written(source: Files, stated: Mapping[str, object] | None) -> CsvFormat:
             fix="State whether there is a header; without one, state the names of all columns, in their order.",
             code="header-unstated",
         )
+    if not os.path.getsize(file):
+        raise empty_file(file)
     found = source.csv
     if found.header and found.names is None:
         doubted = doubt(first_line(file, found), Path(file).name, found.delimiter, found.trim)

@@ -44,9 +44,10 @@ def doubt(fields: Sequence[str], file: str, delimiter: str, trimmed: bool) -> In
     looks = [(i, found) for i, field in enumerate(fields, 1) if (found := value_like(field))]
     repeated = len({f.casefold() for f in fields}) != len(fields)
     if looks or repeated or not fields:
-        why = f"field {looks[0][0]} is {looks[0][1]}" if looks else "a field is repeated" if repeated else "it is empty"
+        why = f"field {looks[0][0]} is {looks[0][1]}" if looks else "a field is repeated"
+        found = f"looks like values, not names of columns: {why}" if fields else "is empty"
         return InvalidParameter(
-            f"The first line of {file!r} looks like values, not names of columns: {why}.",
+            f"The first line of {file!r} {found}.",
             fix="If it is a row, the file has no header line: state that, and the names of its columns. If it is a "
             "header, state names to use in its place.",
             code="header-like-values",

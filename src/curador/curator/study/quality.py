@@ -2,11 +2,13 @@
 
 For each column, three counts: rows that fit, rows in which it is missing (NULL, or not of its type), and rows outside
 its keys or bounds.  To see what reading would clip or substitute, the columns are read without bounds, keys and
-substitutes; unit, neighbours and limits stay, and the sensitivity of a count rests on nothing else.
+substitutes; unit, neighbours and limits stay, and the sensitivity of a count rests on nothing else.  All intervals of
+one report hold together (Bonferroni), and end at what is public: at 0, and at the declared size.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -15,9 +17,11 @@ from weakref import finalize
 
 from curador.curator.purchase import Bought, Purchase, Request
 from curador.curator.purchases.batch import Batch, split
+from curador.curator.releases.notes import Note
 from curador.curator.releases.release import Release, present
 from curador.curator.study.tables import listed_values
 from curador.errors import InvalidParameter, QuestionRefused
+from curador.mechanisms.base import checked_confidence
 from curador.numbers import Number
 from curador.privacy import Guarantee
 from curador.query.aggregates.counts import count
@@ -40,9 +44,13 @@ MOST_KEYS = 900
 
 @dataclass(frozen=True, repr=False)
 class Quality(Batch):
-    """A histogram of three states for each column, bought together; ``held`` are the declarations of the curator."""
+    """A histogram of three states for each column, bought together; ``held`` are the declarations of the curator.
+
+    ``confidence`` is that of all its intervals together; each plan has its part of the misses.
+    """
 
     held: Mapping[str, Table] = field(default_factory=dict, compare=False)
+    confidence: float = field(default=0.95, compare=False)
 
     @property
     def declared(self) -> Mapping[str, Table]:
@@ -109,27 +117,31 @@ class QualityHolder:
                     facts={"column": name, "n": len(known[name] or ()), "most": MOST_KEYS},
                 )
         plans = split(self._of_states(table, asked, confidence), budget_of(epsilon, delta, rho))
-        return self._quality(table, plans)
+        return self._quality(table, plans, confidence)
 
     def quality_again(self, table: str, budgets: Mapping[str, Guarantee], confidence: float) -> Quality:
         """The same question planned again, from what was paid for each column."""
         planners = self._of_states(table, [name for name in budgets if name in self.tables[table].columns], confidence)
-        return self._quality(table, {name: planner.plan(budgets[name]) for name, planner in planners.items()})
+        plans = {name: planner.plan(budgets[name]) for name, planner in planners.items()}
+        return self._quality(table, plans, confidence)
 
-    def _quality(self, table: str, plans: Mapping[str, Plan]) -> Quality:
-        return Quality(plans, held=self.tables, words={"title": f"quality of {table}"}, adjust=False)
+    def _quality(self, table: str, plans: Mapping[str, Plan], confidence: float) -> Quality:
+        words = {"title": f"quality of {table}"}
+        return Quality(plans, held=self.tables, words=words, adjust=False, confidence=confidence)
 
     def _of_states(self, table: str, asked: Iterable[str], confidence: float) -> dict[str, Planner]:
         declared = self.tables[table]
         known = listed_values(declared)
         read = {name: _unbounded(column) for name, column in declared.columns.items()}
         tables = {**self.tables, table: replace(declared, columns=read, trees={})}
-        planners = {}
+        found = {}
         for name in asked:
             state = Group("state", _state(name, declared.columns[name], known[name]))
             question = Question(table, (Output("n", count()),), group_by=(state,))
-            planners[name] = Planner(check(question, tables, self._public_rows), confidence=confidence)
-        return planners
+            found[name] = check(question, tables, self._public_rows)
+        numbers = sum(len(checked.keys or ()) for checked in found.values())
+        each = 1 - (1 - checked_confidence(confidence)) / max(1, numbers)
+        return {name: Planner(checked, confidence=each) for name, checked in found.items()}
 
     def buy_quality(self, asked: Quality, request: Request, language: str | None = None) -> Release:
         """Buy the question, and show one row for each column."""
@@ -138,7 +150,11 @@ class QualityHolder:
 
 
 def presented(asked: Quality, bought: Bought, rehearsal: bool, language: str) -> Release:
-    """What was bought, one row for each column."""
+    """What was bought, one row for each column.
+
+    Guarantee: post-processing [DR14]; numbers and intervals are cut at 0 and at the declared size, and nothing else is
+    read.
+    """
     measured = asked.measurements(bought.measurement)
     each = {
         name: present(plan, replace(bought, measurement=measured[name]), rehearsal=rehearsal, language=language)
@@ -146,22 +162,47 @@ def presented(asked: Quality, bought: Bought, rehearsal: bool, language: str) ->
     }
     columns: dict[str, list[Any]] = {"column": list(each), **{state: [] for state in STATES}}
     intervals: dict[str, list[tuple[float, float]]] = {state: [] for state in STATES}
-    for release in each.values():
+    size = None if rehearsal else asked.held[asked.tables[0]].size  # made-up rows are as many as somebody wants
+    beyond = False
+    for name, release in each.items():
+        most = math.inf if size is None else size * asked.plans[name].contribution.rows
         places = {state: i for i, state in enumerate(release["state"])}
         for state in STATES:  # a state that a column cannot have is no row of its answer
-            columns[state].append(release["n"][places[state]] if state in places else 0)
-            intervals[state].append(release.interval("n", places[state]) if state in places else (0.0, 0.0))
+            low, high = release.interval("n", places[state]) if state in places else (0.0, 0.0)
+            beyond = beyond or low > most
+            top = max(0.0, high if low > most else min(high, most))
+            x = release.numbers("n")[places[state]] if state in places else 0
+            columns[state].append(round(min(max(x, 0), top)))
+            intervals[state].append((max(low, 0.0), top))
     first = next(iter(each.values()))
     return replace(
         first,
         columns={name: tuple(cells) for name, cells in columns.items()},
         groups=("column",),
         intervals={name: tuple(ends) for name, ends in intervals.items()},
+        confidence=asked.confidence,
         guarantee=asked.guarantee,
         question={"quality": {name: plan.question.to_json() for name, plan in asked.plans.items()}},
-        remarks=({"code": "quality"}, *first.remarks),
+        remarks=(
+            *_findings(intervals, list(each)),
+            *([{"code": "quality-size", "size": size}] if beyond else []),
+            {"code": "quality"},
+            *(note for note in first.remarks if note["code"] != "below-zero"),
+        ),
         facts=None,
     )
+
+
+def _findings(intervals: Mapping[str, Sequence[tuple[float, float]]], names: list[str]) -> list[Note]:
+    """What the intervals, which hold together, show of all columns."""
+    wrong = {
+        state: [name for name, (low, _) in zip(names, intervals[state], strict=True) if low > 0]
+        for state in ("missing", "outside")
+    }
+    if any(wrong.values()):
+        return [{"code": "quality-found", **wrong}]
+    most = max(high for state in wrong for _, high in intervals[state])
+    return [{"code": "quality-fine", "most": math.floor(most)}]
 
 
 def checkable(table: Table) -> list[str]:

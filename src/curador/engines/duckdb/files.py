@@ -132,6 +132,16 @@ def unreadable_csv() -> InvalidParameter:
     )
 
 
+def empty_file(path: str) -> InvalidParameter:
+    """The refusal of a file without a byte."""
+    return InvalidParameter(
+        f"The file {Path(path).name!r} is empty.",
+        fix="Write it again, with its rows.",
+        code="file-empty",
+        facts={"file": Path(path).name},
+    )
+
+
 # ---- names of columns ----------------------------------------------------------------------------------------------
 
 
@@ -176,7 +186,7 @@ def csv_header(path: str, written: CsvFormat = WITH_HEADER) -> list[str]:
 def first_line(path: str, written: CsvFormat = WITH_HEADER) -> list[str]:
     """The fields of the first line of a CSV file: nothing else of it is read.
 
-    Fails: refused where it is no text in the declared encoding, without a word of it.
+    Fails: refused where the file is empty or not text in the declared encoding, without a word of it.
     """
     try:
         with gzip.open(path, "rb") if is_gzipped(path) else open(path, "rb") as file:
@@ -185,15 +195,24 @@ def first_line(path: str, written: CsvFormat = WITH_HEADER) -> list[str]:
                 raw += more  # a line end inside quotes
     except (EOFError, zlib.error, gzip.BadGzipFile):
         raise unreadable_csv() from None
+    if not raw:
+        raise empty_file(path)
+    if b"\0" in raw:  # a spreadsheet, Parquet, or UTF-16
+        raise InvalidParameter(
+            f"{Path(path).name!r} is not a text file, so it is no CSV.",
+            fix='Save it as "CSV UTF-8", or convert it to Parquet.',
+            code="not-a-table-file",
+        )
     try:
         text = raw.removeprefix(b"\xef\xbb\xbf").decode(written.encoding)
         if written.encoding != "utf-8" and raw.startswith(b"\xef\xbb\xbf"):
             raise ValueError
         header = next(csv.reader([text], delimiter=written.delimiter), [])
     except (ValueError, csv.Error):
+        other = "utf-8" if written.encoding == "latin-1" else "latin-1"
         raise InvalidParameter(
             f"The first line of {Path(path).name!r} is not {written.encoding} text.",
-            fix='Declare its encoding, as csv = { encoding = "latin-1" }, or convert it to UTF-8.',
+            fix=f'Declare its encoding, as csv = {{ encoding = "{other}" }}, or convert it to UTF-8.',
             code="csv-encoding",
         ) from None
     return [name.strip(" \t") for name in header] if written.trim else header

@@ -78,8 +78,8 @@ class PoissonDescent:
         outputs: int,
         entropy: Entropy = SYSTEM,
         progress: Callable[[float], None] | None = None,
-    ) -> Floats:
-        """The weights of every encoded column, the mean of the second half of the steps; one column per output."""
+    ) -> tuple[Floats, PoissonDescent]:
+        """The weights of every encoded column, the mean of the second half of the steps, and these settings."""
         d = design.encoding.width
         most = lengths_cap(design, sum_units(self.clip))
         shape = (d,) if outputs == 1 else (d, outputs)
@@ -95,7 +95,7 @@ class PoissonDescent:
                 mean += at
             if progress is not None:
                 progress((step + 1) / self.steps)
-        return np.asarray(np.clip(mean / (self.steps - self.steps // 2), -HEAVIEST, HEAVIEST))
+        return np.asarray(np.clip(mean / (self.steps - self.steps // 2), -HEAVIEST, HEAVIEST)), self
 
 
 def sum_units(clip: Fraction) -> int:

@@ -11,15 +11,16 @@ exact; see docs/proofs/learn.md.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
-from curador.accounting.events import Event, compose
+from curador.accounting.events import Event, GaussianNoise, compose
 from curador.learn.descent.slopes import PER_ONE, UNIT
-from curador.learn.pricing import deviation_for
+from curador.learn.pricing import SLACK, deviation_for
 from curador.learn.rows.design import Design
 from curador.learn.rows.encoding import SCALE, Encoding, Floats, Ints
 from curador.mechanisms.gaussian import Gaussian
@@ -42,7 +43,35 @@ MAP_BITS = 12
 STEEPEST = 1 << 22
 """No slope is larger, in its integers: sums of them are exact."""
 
+FEWEST_STEPS, MOST_STEPS = 8, 128
+"""The steps that a budget is given, where their number is not."""
+
+CLEAR = 700
+"""The budget of each column from which rows are clipped to their typical length after the map; less clips more."""
+
+TIGHTEST = 1 / 16
+"""The least part of that length."""
+
 Slopes = Callable[[Floats, NDArray[np.int32]], Floats]
+
+
+def steps_for(share: float) -> int:
+    """How many steps are worth it, where ``share`` is the budget of each column: mu * rows / columns.
+
+    >>> [steps_for(share) for share in (0, 10, 100, 10**6)]
+    [8, 13, 40, 128]
+    """
+    return int(min(max(round(4 * sqrt(share)), FEWEST_STEPS), MOST_STEPS))
+
+
+def clip_for(share: float, columns: int) -> Fraction:
+    """The length that rows are clipped to for the same ``share``; after the map, a row is about the root of columns.
+
+    >>> [float(clip_for(share, 100)) for share in (0, 10, 100, 10**6)]
+    [0.62, 2.43, 5.23, 10.0]
+    """
+    part = min(max((share / CLEAR) ** (1 / 3), TIGHTEST), 1.0)
+    return Fraction(round(100 * sqrt(columns) * part), 100)
 
 
 @dataclass(frozen=True)
@@ -50,12 +79,13 @@ class Whitened:
     """The settings of a whitened descent: public numbers, chosen without looking at rows.
 
     ``mu`` is what everything costs together, as the distance of two Gaussians of deviation 1; the moments get ``share``
-    of its square.  ``copies`` rows of one unit count, each as a row.
+    of its square.  ``copies`` rows of one unit count, each as a row.  ``steps`` and ``clip`` follow from the noisy
+    number of rows where they are not given.
     """
 
     mu: Fraction
-    steps: int = 16
-    clip: Fraction = Fraction(3)
+    steps: int | None = None
+    clip: Fraction | None = None
     learning_rate: Fraction = Fraction(6)
     share: Fraction = Fraction(1, 3)
     damping: Fraction = Fraction(3, 10)
@@ -68,15 +98,38 @@ class Whitened:
         sigma = deviation_for(moved, self.mu / sqrt_up(1 / self.share), encoding.width**2)
         return Gaussian(sensitivity=moved, sigma=sigma, coordinates=encoding.width**2, neighbors=self.neighbors)
 
-    def gradients(self, size: int) -> Gaussian:
-        """The noise of one step."""
-        moved = Fraction(clip_units(self.clip) * self.copies * (1 if self.neighbors is Neighbors.ADD_REMOVE else 2))
-        sigma = deviation_for(moved, self.mu / sqrt_up(self.steps / (1 - self.share)), size)
+    def chosen(self, rows: float, columns: int) -> tuple[int, Fraction]:
+        """The steps and the clipping length: as given, or what the budget is worth on about so many rows."""
+        units = self.copies * (1 if self.neighbors is Neighbors.ADD_REMOVE else 2)
+        share = float(self.mu) * max(rows, 0.0) / (columns * units)
+        steps = steps_for(share) if self.steps is None else self.steps
+        return steps, clip_for(share, columns) if self.clip is None else self.clip
+
+    @property
+    def given(self) -> bool:
+        """Whether steps and clip are given, and so fixed before the moments."""
+        return self.steps is not None and self.clip is not None
+
+    def gradients(self, size: int, steps: int, clip: Fraction) -> Gaussian:
+        """The noise of one of ``steps`` steps; a little more where they are charged as one release, for their grids."""
+        moved = Fraction(clip_units(clip) * self.copies * (1 if self.neighbors is Neighbors.ADD_REMOVE else 2))
+        mu = self.mu / (1 if self.given else SLACK)
+        sigma = deviation_for(moved, mu / sqrt_up(steps / (1 - self.share)), size)
         return Gaussian(sensitivity=moved, sigma=sigma, coordinates=size, neighbors=self.neighbors)
 
     def event(self, encoding: Encoding, outputs: int) -> Event:
-        """All that is run, as one event."""
-        return compose(self.moments(encoding).event, self.gradients(encoding.width * outputs).event * self.steps)
+        """All that is run, as one event.
+
+        Steps whose number or length is chosen after the moments are together one Gaussian release, however many they
+        are (docs/proofs/learn.md, Claim 7a).
+
+        Fails: a guarantee that is too small for the most steps is refused here, and so never after the moments.
+        """
+        moments, size = self.moments(encoding).event, encoding.width * outputs
+        if self.steps is not None and self.clip is not None:
+            return compose(moments, self.gradients(size, self.steps, self.clip).event * self.steps)
+        self.gradients(size, self.steps or MOST_STEPS, self.clip or Fraction(1))
+        return compose(moments, one_release(self.mu * sqrt_up(1 - self.share), self.neighbors))
 
     def descend(
         self,
@@ -86,27 +139,37 @@ class Whitened:
         outputs: int,
         entropy: Entropy = SYSTEM,
         progress: Callable[[float], None] | None = None,
-    ) -> Floats:
-        """The weights of every encoded column, the mean of the second half of the steps; one column per output."""
+    ) -> tuple[Floats, Whitened]:
+        """The weights of every encoded column, the mean of the second half of the steps; one column per output.
+
+        Beside them the settings, with the steps and the clipping length that were chosen.
+        """
         encoding = design.encoding
         moments = self.moments(encoding)
         noisy = noisy_moments(design, moments, entropy)
         made, rows = whitening(noisy, float(moments.sigma), float(self.damping))
-        most = caps(design, made, clip_units(self.clip))
+        steps, clip = self.chosen(rows - float(moments.sigma) / SCALE**2, encoding.width)
+        most = caps(design, made, clip_units(clip))
         shape = (encoding.width,) if outputs == 1 else (encoding.width, outputs)
-        noise = self.gradients(encoding.width * outputs)
+        noise = self.gradients(encoding.width * outputs, steps, clip)
         at, mean = np.zeros(shape), np.zeros(shape)
         back = made.astype(np.float64) / (1 << MAP_BITS)
         far = float(self.learning_rate) / rows / (UNIT * SCALE * (1 << MAP_BITS))
-        for step in range(self.steps):
+        for step in range(steps):
             weights = np.clip(back @ at, -HEAVIEST, HEAVIEST)
             total = exactly(made, pulled(design, labels, slopes, weights, most))
             at = finite(at - far * np.asarray(noise.release(total, entropy=entropy)))
-            if step >= self.steps // 2:
+            if step >= steps // 2:
                 mean += at
             if progress is not None:
-                progress((step + 1) / self.steps)
-        return np.asarray(np.clip(back @ (mean / (self.steps - self.steps // 2)), -HEAVIEST, HEAVIEST))
+                progress((step + 1) / steps)
+        weights = np.asarray(np.clip(back @ (mean / (steps - steps // 2)), -HEAVIEST, HEAVIEST))
+        return weights, replace(self, steps=steps, clip=clip)
+
+
+def one_release(mu: Fraction, neighbors: Neighbors) -> GaussianNoise:
+    """What Gaussian releases whose squares add up to that of ``mu`` / SLACK are at most, however they are divided."""
+    return GaussianNoise(SLACK / mu, Fraction(1), neighbors)
 
 
 def moved_moments(most: int, copies: int, neighbors: Neighbors) -> Fraction:

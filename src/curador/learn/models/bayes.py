@@ -31,6 +31,13 @@ from curador.show.tables import percent
 NARROWEST = 2.0**-20
 """The least variance of a number between -1 and 1: that of its grid."""
 
+LEAST_PART = 0.1
+"""The least variance of a number within a class, as a part of its variance in all rows.
+
+A number that piles up at one value has hardly any in some class: its bell curve then outweighs everything else, and the
+more so, the less noise there is.
+"""
+
 
 @dataclass(frozen=True)
 class BayesLearner:
@@ -140,11 +147,12 @@ class GaussianNB(PrivateClassifier):
         classes: Sequence[Any] | None = None,
         curator: Curator | None = None,
         table: str | None = None,
+        in_search: bool = False,
         bins: int | None = None,
     ) -> None:
         self.epsilon, self.delta, self.rho = epsilon, delta, rho
         self.bounds, self.keys, self.classes = bounds, keys, classes
-        self.curator, self.table = curator, table
+        self.curator, self.table, self.in_search = curator, table, in_search
         self.bins = bins
 
     def _learner(
@@ -175,7 +183,9 @@ class GaussianNB(PrivateClassifier):
         # Between -1 and 1.  A variance below what noise alone makes of it says nothing.
         mean = np.clip(noisy[:, 1 : 1 + p] / count, -1, 1)
         square = (noisy[:, 1 + p : 1 + 2 * p] / count + 1) / 2
-        variance = np.clip(square - mean**2, np.minimum(noise / count, 1) + NARROWEST, 1)
+        total = self.class_prior_ @ square - (self.class_prior_ @ mean) ** 2
+        least = np.maximum(np.minimum(noise / count, 1) + NARROWEST, LEAST_PART * np.clip(total, 0, 1))
+        variance = np.clip(square - mean**2, least, 1)
         self.scaled_means_, self.scaled_variances_ = mean, variance
         numbers = learner.encoding.numbers[:p]
         half = np.array([f.high / 2 - f.low / 2 for f in numbers])

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from curador.curator.purchase import Bought
 from curador.curator.purchases.training import HeldTraining, RecordColumn, Records, TrainingRun, budget_of
 from curador.errors import InvalidParameter
-from curador.learn.model import PrivateModel, trained
+from curador.learn.model import PrivateModel, scores_for_free, trained
 from curador.learn.rows.declared import declared_classes, design_of, labels_of
 from curador.learn.rows.encoding import MOST_CLASSES
 from curador.learn.rows.records import RecordReader, encoding_of
@@ -109,6 +110,7 @@ class PrivateClassifier(ClassifierMixin, PrivateModel):  # type: ignore[misc]
         found = json.loads(bought.measurement)
         return ModelScore(found["right"], found["wrong"], learner.noise, str(bought.charge.id))
 
+    @available_if(scores_for_free)  # type: ignore[untyped-decorator]
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of rows it is right about; for rows that are not private.
 

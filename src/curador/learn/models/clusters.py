@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.utils.metaestimators import available_if
 
 from curador.accounting.events import Event
 from curador.curator.curator import Curator
 from curador.curator.purchases.training import ReadRows, RecordColumn
 from curador.errors import InvalidParameter
 from curador.learn.madeup import A_DRAW, ROWS, made_up, tried_on
-from curador.learn.model import PrivateModel
+from curador.learn.model import PrivateModel, scores_for_free
 from curador.learn.rows.declared import Bounds, Keys
 from curador.learn.rows.design import Design
 from curador.learn.rows.encoding import SCALE, Encoding, Floats, require_few
@@ -129,12 +130,13 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Pr
         keys: Keys | None = None,
         curator: Curator | None = None,
         table: str | None = None,
+        in_search: bool = False,
         rounds: int = 3,
     ) -> None:
         self.n_clusters = n_clusters
         self.epsilon, self.delta, self.rho = epsilon, delta, rho
         self.bounds, self.keys = bounds, keys
-        self.curator, self.table = curator, table
+        self.curator, self.table, self.in_search = curator, table, in_search
         self.rounds = rounds
 
     def _learner(
@@ -188,6 +190,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Pr
         """The distance of each row from each centre, in scaled columns."""
         return distances(self._design(X), self.scaled_centers_)
 
+    @available_if(scores_for_free)  # type: ignore[untyped-decorator]
     def score(self, X: Any, y: Any = None) -> float:
         """Minus the sum of the squared distances of the rows from their nearest centres, in scaled columns.
 

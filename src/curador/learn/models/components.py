@@ -116,11 +116,12 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateModel):  # t
         keys: Keys | None = None,
         curator: Curator | None = None,
         table: str | None = None,
+        in_search: bool = False,
     ) -> None:
         self.n_components = n_components
         self.epsilon, self.delta, self.rho = epsilon, delta, rho
         self.bounds, self.keys = bounds, keys
-        self.curator, self.table = curator, table
+        self.curator, self.table, self.in_search = curator, table, in_search
 
     def _learner(
         self,

@@ -17,7 +17,7 @@ from curador.curator.purchases.training import ReadRows, RecordColumn
 from curador.errors import InvalidParameter
 from curador.learn.descent.sampled import COORDINATES, PoissonDescent, calibrated
 from curador.learn.descent.slopes import hinge_slopes, logistic_slopes, softmax_slopes
-from curador.learn.descent.whitened import HEAVIEST, Slopes, Whitened
+from curador.learn.descent.whitened import HEAVIEST, MOST_STEPS, Slopes, Whitened
 from curador.learn.madeup import A_DRAW, ROWS, made_up, tried_on
 from curador.learn.models.classifier import PrivateClassifier, in_order, require_numbers
 from curador.learn.pricing import mu_of
@@ -27,7 +27,7 @@ from curador.learn.rows.encoding import SCALE, Encoding, Floats, require_few
 from curador.learn.rows.records import RecordReader
 from curador.learn.score import Predicts
 from curador.noise import SYSTEM, Entropy
-from curador.numbers import Number, positive, probability, whole
+from curador.numbers import Number, positive, probability, rational, whole
 from curador.privacy import Guarantee, Neighbors
 from curador.show.tables import percent
 
@@ -85,20 +85,30 @@ class LinearLearner:
         """What will be done, and what it reached on made-up rows."""
         settings = self.settings
         number = rows or (settings.rows if isinstance(settings, PoissonDescent) else ROWS)
+        steps, clip = self._chosen(number)
         way = "fit-whitened" if isinstance(settings, Whitened) else "fit-sgd"
-        said = {"code": way, "steps": settings.steps, "columns": self.wide.width, "clip": f"{float(settings.clip):g}"}
-        number = tried_on(number, self._products, settings.steps, self.wide.width, self._a_step)
+        said: dict[str, Any] = {"code": way, "steps": steps, "columns": self.wide.width, "clip": f"{float(clip):g}"}
+        if settings.steps is None or settings.clip is None:
+            said |= {"code": "fit-whitened-by-rows", "rows": f"{number:,}"}
+        most = settings.steps or MOST_STEPS  # without noise, those of a budget without end
+        number = tried_on(number, self._products(most), most, self.wide.width, self._a_step)
         if not number:
             return [said]
         design, labels = made_up(self.encoding, number, len(self.classes))
         noised, plain = (percent(one._right(design, labels)) for one in (self, self.plain()))
         return [said, {"code": "fit-made-up", "rows": f"{number:,}", "noised": noised, "plain": plain}]
 
-    @property
-    def _products(self) -> float:
+    def _chosen(self, rows: int) -> tuple[int, Fraction]:
+        """The steps and the clipping length on about so many rows."""
+        settings = self.settings
+        if isinstance(settings, Whitened):
+            return settings.chosen(rows, self.wide.width)
+        return settings.steps, settings.clip
+
+    def _products(self, steps: int) -> float:
         """About how many products each row takes."""
         settings, wide = self.settings, self.wide
-        seen = settings.steps if isinstance(settings, Whitened) else settings.steps * float(settings.sample_rate)
+        seen = steps if isinstance(settings, Whitened) else steps * float(settings.sample_rate)
         moments = 2 * wide.width**2 if isinstance(settings, Whitened) else wide.width
         return moments + 10 * seen * (len(wide.features) + 1) * self.outputs
 
@@ -139,8 +149,8 @@ class LinearLearner:
             design, classes = design.some(known), classes[known]
         if self.binning is not None:
             design = self.binning.design(design)
-        weights = self.settings.descend(design, classes, LOSSES[self.loss], self.outputs, entropy, progress)
-        return json.dumps({"weights": weights.T.tolist()}).encode()
+        weights, used = self.settings.descend(design, classes, LOSSES[self.loss], self.outputs, entropy, progress)
+        return json.dumps({"weights": weights.T.tolist(), "steps": used.steps, "clip": str(used.clip)}).encode()
 
 
 class LinearClassifier(PrivateClassifier):
@@ -229,9 +239,12 @@ class LinearClassifier(PrivateClassifier):
         )
 
     def _become(self, learner: LinearLearner, measurement: bytes) -> None:
-        weights = np.atleast_2d(np.array(json.loads(measurement)["weights"], np.float64))
+        found = json.loads(measurement)
+        weights = np.atleast_2d(np.array(found["weights"], np.float64))
         self.classes_ = np.array(learner.classes)
-        self.weights_, self.n_iter_ = weights, learner.settings.steps
+        self.weights_ = weights
+        self.n_iter_ = found.get("steps", learner.settings.steps)  # older measurements lack both: they were given
+        self.clip_ = rational(found.get("clip", learner.settings.clip))
         self.coef_, self.intercept_ = in_units(weights, learner.wide)
 
     def _check_fitted(self) -> None:
@@ -287,6 +300,10 @@ class LogisticRegression(LinearClassifier):
     The guarantee is ``epsilon`` with ``delta``, or ``rho``.  From a table: ``curator.fit(model, "adult", features=[…],
     label="income")``, where bounds, keys and classes are the table's.  From arrays: ``bounds`` and ``classes`` are
     declared here, ``keys`` for columns of a frame that hold keys; with ``curator`` it is charged to its ``table``.
+    ``in_search=True`` lets a search of scikit-learn fit copies of it, each for a charge: see :class:`ChargedAccuracy`.
+
+    ``steps`` and ``clip`` follow from the budget and from a noisy number of rows, which the same fit measures: a larger
+    budget or table gets more steps and clips less.  What was chosen is ``n_iter_`` and ``clip_``.
 
     Guarantee: what is said in ``privacy_``, for one unit of the table, or one row of the arrays (docs/proofs/learn.md).
     Assumes: bounds, keys and classes were declared without looking at the data.
@@ -311,6 +328,7 @@ class LogisticRegression(LinearClassifier):
         classes: Sequence[Any] | None = None,
         curator: Curator | None = None,
         table: str | None = None,
+        in_search: bool = False,
         solver: str = "auto",
         steps: int | None = None,
         clip: Number | None = None,
@@ -321,7 +339,7 @@ class LogisticRegression(LinearClassifier):
     ) -> None:
         self.epsilon, self.delta, self.rho = epsilon, delta, rho
         self.bounds, self.keys, self.classes = bounds, keys, classes
-        self.curator, self.table = curator, table
+        self.curator, self.table, self.in_search = curator, table, in_search
         self.solver, self.steps, self.clip, self.learning_rate = solver, steps, clip, learning_rate
         self.sample_rate, self.noise_multiplier, self.rows = sample_rate, noise_multiplier, rows
 
@@ -362,6 +380,7 @@ class LinearSVC(LinearClassifier):
         classes: Sequence[Any] | None = None,
         curator: Curator | None = None,
         table: str | None = None,
+        in_search: bool = False,
         solver: str = "auto",
         steps: int | None = None,
         clip: Number | None = None,
@@ -372,6 +391,6 @@ class LinearSVC(LinearClassifier):
     ) -> None:
         self.epsilon, self.delta, self.rho = epsilon, delta, rho
         self.bounds, self.keys, self.classes = bounds, keys, classes
-        self.curator, self.table = curator, table
+        self.curator, self.table, self.in_search = curator, table, in_search
         self.solver, self.steps, self.clip, self.learning_rate = solver, steps, clip, learning_rate
         self.sample_rate, self.noise_multiplier, self.rows = sample_rate, noise_multiplier, rows

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, replace
@@ -12,6 +13,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from curador.accounting.events import Event
@@ -19,7 +21,7 @@ from curador.curator.curator import Curator
 from curador.curator.purchases.training import ReadRows, RecordColumn
 from curador.errors import InvalidParameter, InvalidValue
 from curador.learn.madeup import ROWS, made_up_numbers, tried_on
-from curador.learn.model import PrivateModel
+from curador.learn.model import PrivateModel, scores_for_free
 from curador.learn.models.linear import in_units
 from curador.learn.pricing import mu_of
 from curador.learn.rows.declared import Bounds, Keys, as_numbers, labels_array
@@ -28,14 +30,21 @@ from curador.learn.rows.encoding import SCALE, Encoding, Floats, Ints, NumberFea
 from curador.learn.rows.records import RecordReader, feature_of
 from curador.learn.sums.inside import inside
 from curador.learn.sums.moments import labelled, symmetric, upper
-from curador.learn.sums.residuals import Corrected, MomentsAlone, Residuals, corrected, damped, weights_of
+from curador.learn.sums.residuals import (
+    CURVED,
+    Corrected,
+    FromConstant,
+    MomentsAlone,
+    Residuals,
+    corrected,
+    damped,
+    from_constant,
+    weights_of,
+)
 from curador.noise import SYSTEM, Entropy
 from curador.numbers import Number, nonnegative, whole
 from curador.privacy import ZCDP, Guarantee, Neighbors, PureDP
 from curador.show.tables import percent
-
-STEPS = 5
-"""How many steps there are where it is not said."""
 
 MOST_STEPS = 10_000
 """The most steps of a regression: a few are enough."""
@@ -51,7 +60,7 @@ class RegressionLearner:
     reader: RecordReader | None
     encoding: Encoding
     label: NumberFeature
-    settings: Residuals | MomentsAlone
+    settings: FromConstant | Residuals | MomentsAlone
     guarantee: Guarantee
 
     @property
@@ -67,6 +76,8 @@ class RegressionLearner:
         if isinstance(self.settings, MomentsAlone):
             made = self.settings.moments(self.encoding)
             return {"learner": "regression-moments", "noise": made.noise.kind, "settings": made}
+        if isinstance(self.settings, FromConstant):
+            return {"learner": "regression-from-constant", "settings": self.settings}
         return {"learner": "regression", "settings": self.settings}
 
     def notes(self, rows: int | None) -> list[dict[str, Any]]:
@@ -74,7 +85,11 @@ class RegressionLearner:
         columns = self.encoding.width
         said: dict[str, Any] = {"code": "fit-moments", "columns": columns + 1}
         steps = 1
-        if not isinstance(self.settings, MomentsAlone):
+        if isinstance(self.settings, FromConstant):
+            fewest = self.settings.clear * self.settings.moments(self.encoding).deviation / SCALE**2
+            said = {"code": "fit-from-constant", "columns": columns, "rows": f"{math.ceil(fewest):,}"}
+            steps = 1 if self.settings.pure else self.settings.steps
+        elif isinstance(self.settings, Residuals):
             clip, steps = f"{float(self.settings.clip) * columns**0.5:.3g}", self.settings.steps
             said = {"code": "fit-regression", "steps": steps, "columns": columns, "clip": clip}
         number = tried_on(rows or ROWS, 2 * columns**2 + 2 * steps * columns, steps, columns)
@@ -88,6 +103,8 @@ class RegressionLearner:
         """The same with next to no noise, for rows that are not private."""
         if isinstance(self.settings, MomentsAlone):
             return replace(self, settings=replace(self.settings, guarantee=ZCDP(10**9)))
+        if isinstance(self.settings, FromConstant):
+            return replace(self, settings=replace(self.settings, budget=Fraction(10**6)))
         return replace(self, settings=replace(self.settings, mu=Fraction(10**6)))
 
     def _explained(self, design: Design, labels: Ints) -> float:
@@ -100,7 +117,7 @@ class RegressionLearner:
     def learn(self, read: ReadRows, progress: Any = None) -> bytes:
         """Learn from the records of a table."""
         assert self.reader is not None, "made for records"
-        if isinstance(self.settings, MomentsAlone):
+        if isinstance(self.settings, MomentsAlone) or (isinstance(self.settings, FromConstant) and self.settings.pure):
             return self._kept(self.settings.measured(self._exact(read, self.reader), self.encoding))
         design, _, labels = self.reader.read(read)
         return self._measured(design, labels, progress=progress)
@@ -128,6 +145,10 @@ class RegressionLearner:
     def _measured(self, design: Design, labels: Ints, entropy: Entropy = SYSTEM, progress: Any = None) -> bytes:
         if isinstance(self.settings, MomentsAlone):
             return self._kept(self.settings.measured(labelled(design, labels), self.encoding, entropy))
+        if isinstance(self.settings, FromConstant):
+            rows = None if self.settings.pure else (design, labels)
+            exact = labelled(design, labels)
+            return self._kept(self.settings.measured(exact, self.encoding, rows, entropy, progress))
         return self._kept(corrected(design, labels, self.settings, entropy, progress))
 
     def _kept(self, found: Corrected) -> bytes:
@@ -138,7 +159,10 @@ class RegressionLearner:
         """What was released, and how strongly it is damped: all that weights are made of."""
         kept, d = json.loads(measurement), self.encoding.width
         sigma = self.settings.moments(self.encoding).deviation
-        damping = self.settings.first if isinstance(self.settings, MomentsAlone) else self.settings.damping
+        settings = self.settings
+        damping = settings.first if isinstance(settings, MomentsAlone) else CURVED
+        if isinstance(settings, Residuals):
+            damping = settings.damping
         return {
             "moments": symmetric(kept["moments"], d + 1),
             "at": np.array(kept["at"]),
@@ -167,8 +191,8 @@ class _Regression(RegressorMixin, PrivateModel):  # type: ignore[misc]
         require_few((encoding.width + 1) ** 2)
         guarantee = self._guarantee
         pure = isinstance(guarantee, PureDP)
-        steps = (0 if pure else STEPS) if self.steps is None else whole(self.steps, "steps", 0)
-        if steps > MOST_STEPS:
+        steps = None if self.steps is None else whole(self.steps, "steps", 0)
+        if steps is not None and steps > MOST_STEPS:
             raise InvalidParameter(
                 f"steps is above {MOST_STEPS:,}.",
                 fix="Choose fewer.",
@@ -179,10 +203,12 @@ class _Regression(RegressorMixin, PrivateModel):  # type: ignore[misc]
             raise InvalidParameter(
                 "Steps along residuals need Gaussian noise, which an epsilon alone does not pay for.",
                 fix="Leave steps out, for moments alone; or give delta too.",
-                code="needs-delta",
+                code="model-needs-delta",
             )
-        settings: Residuals | MomentsAlone = MomentsAlone(guarantee, copies, neighbors)
-        if steps:
+        settings: FromConstant | Residuals | MomentsAlone = MomentsAlone(guarantee, copies, neighbors)
+        if steps is None:
+            settings = from_constant(guarantee, copies, neighbors)
+        elif steps:
             settings = Residuals(mu_of(guarantee), steps, copies=copies, neighbors=neighbors)
         return RegressionLearner(reader, encoding, self._target(reader, label), settings, guarantee)
 
@@ -241,6 +267,7 @@ class _Regression(RegressorMixin, PrivateModel):  # type: ignore[misc]
         coef, intercept = in_units(self.weights_[None, :], self.encoding_)
         self.coef_, self.intercept_ = coef[0], float(intercept[0])
 
+    @available_if(scores_for_free)  # type: ignore[untyped-decorator]
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of variance that is explained; for rows that are not private, and refused with a curator."""
         self._public_rows()
@@ -284,11 +311,12 @@ class LinearRegression(_Regression):
         keys: Keys | None = None,
         curator: Curator | None = None,
         table: str | None = None,
+        in_search: bool = False,
         steps: int | None = None,
     ) -> None:
         self.epsilon, self.delta, self.rho = epsilon, delta, rho
         self.bounds, self.label_bounds, self.keys = bounds, label_bounds, keys
-        self.curator, self.table = curator, table
+        self.curator, self.table, self.in_search = curator, table, in_search
         self.steps = steps
 
 
@@ -318,12 +346,13 @@ class Ridge(_Regression):
         keys: Keys | None = None,
         curator: Curator | None = None,
         table: str | None = None,
+        in_search: bool = False,
         steps: int | None = None,
     ) -> None:
         self.alpha = alpha
         self.epsilon, self.delta, self.rho = epsilon, delta, rho
         self.bounds, self.label_bounds, self.keys = bounds, label_bounds, keys
-        self.curator, self.table = curator, table
+        self.curator, self.table, self.in_search = curator, table, in_search
         self.steps = steps
 
     def _alpha(self) -> float:

@@ -238,7 +238,11 @@ def labels_array(y: Any) -> NDArray[Any]:
 
 
 def labels_of(y: Any, classes: NDArray[Any], rows: int) -> NDArray[np.int32]:
-    """The number of each label among the classes; -1 for others."""
+    """The number of each label among the classes; -1 for others.
+
+    Fails: refused where the type of the array says that no label is a class.  Of objects, as in a list, each label is
+        read by itself: an error would depend on rows.
+    """
     if y is None:
         raise InvalidValue("This model requires y to be passed, but the target y is None.", fix="Give the labels.")
     array = labels_array(y)
@@ -250,4 +254,24 @@ def labels_of(y: Any, classes: NDArray[Any], rows: int) -> NDArray[np.int32]:
             f"y should be a 1d array of {rows} labels, got an array of shape {array.shape} instead.",
             fix="Give one label for each row.",
         )
+    _require_type(_type_of(array, y), classes)
     return codes(array.tolist(), classes.tolist())
+
+
+def _type_of(array: NDArray[Any], given: Any) -> str:
+    """What labels are by the type of their array alone; "objects" where each is of a type of its own."""
+    if str(getattr(given, "dtype", "")).lower().startswith(("str", "utf8")):  # of pandas, polars and NumPy
+        return "texts"
+    return {"U": "texts", "O": "objects", **dict.fromkeys("fiubc", "numbers")}.get(array.dtype.kind, "other values")
+
+
+def _require_type(found: str, classes: NDArray[Any]) -> None:
+    """Refuse labels that are no classes by their type: all rows would be left out, and the model be noise."""
+    wanted = {"U": "texts", **dict.fromkeys("fiub", "numbers")}.get(classes.dtype.kind)
+    if wanted is not None and found not in (wanted, "objects"):
+        raise InvalidValue(
+            f"The labels are {found}, and the declared classes are {wanted}: no label is a class.",
+            fix="Convert the labels, or declare classes of their type.",
+            code="labels-of-another-type",
+            facts={"found": found, "wanted": wanted},
+        )

@@ -10,21 +10,29 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from math import erfc, exp, pi, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
-from curador.accounting.events import Event, compose
+from curador.accounting.events import Event, PureLoss, compose
 from curador.learn.descent.slopes import UNIT
-from curador.learn.descent.whitened import FINE, HEAVIEST, MAP_BITS, caps, clip_units, exactly, whitening
-from curador.learn.pricing import deviation_for
+from curador.learn.descent.whitened import FINE, HEAVIEST, MAP_BITS, caps, clip_units, exactly, one_release, whitening
+from curador.learn.pricing import SLACK, deviation_for, mu_of
 from curador.learn.rows.design import Design
 from curador.learn.rows.encoding import SCALE, Encoding, Floats, Ints
 from curador.learn.sums.moments import LaplaceMoments, Moments, labelled, moments_for
 from curador.mechanisms.gaussian import Gaussian
+from curador.mechanisms.laplace import Laplace
 from curador.noise import SYSTEM, Entropy
-from curador.numbers import sqrt_up
-from curador.privacy import Guarantee, Neighbors
+from curador.numbers import rational, sqrt_up
+from curador.privacy import Guarantee, Neighbors, PureDP
+
+CURVED = 2**-0.5
+"""What is added to moments, in deviations of their noise times the root of columns: half of what that noise reaches.
+
+A step is then never twice too far, whatever the noise did to the curvature.
+"""
 
 
 @dataclass(frozen=True)
@@ -89,6 +97,176 @@ class MomentsAlone:
         noisy = of_moments.release(exact, entropy)
         at = solved(noisy, damped(of_moments.deviation, float(self.first), encoding.width))
         return Corrected(noisy, np.clip(at, -HEAVIEST, HEAVIEST), np.zeros(encoding.width))
+
+
+@dataclass(frozen=True)
+class FromConstant:
+    """The settings of a regression that begins with the mean of the labels, and adds only what noise cannot feign.
+
+    ``budget`` is an epsilon where the noise is Laplace's, else a distance of Gaussians.  The mean gets the part
+    ``first`` of it (of its square, for Gaussian noise).  The rest buys moments and at most ``steps`` steps; or, where
+    rows are fewer than ``clear`` deviations of the moments, the mean once more.  Of each move so much is left out that
+    noise alone would lose at most the part ``wasted`` of the labels' variance.
+    """
+
+    budget: Fraction
+    pure: bool
+    first: Fraction = Fraction(1, 40)
+    clear: int = 25
+    wasted: Fraction = Fraction(1, 10)
+    steps: int = 5
+    copies: int = 1
+    neighbors: Neighbors = Neighbors.ADD_REMOVE
+
+    @property
+    def rest(self) -> Fraction:
+        """The budget of what follows the first mean; a little less where all of it is charged as one release."""
+        return self.budget * (1 - self.first) if self.pure else self.budget / SLACK / sqrt_up(1 / (1 - self.first))
+
+    def mean(self, budget: Fraction) -> Gaussian | Laplace:
+        """The noise of the number of rows and of the sum of their labels."""
+        twice = self.neighbors is not Neighbors.ADD_REMOVE
+        if self.pure:
+            moved = Fraction(2 * SCALE * self.copies * (1 + twice))
+            return Laplace(moved, budget, coordinates=2, neighbors=self.neighbors)
+        length = SCALE * self.copies * (Fraction(2) if twice else sqrt_up(Fraction(2)))
+        return Gaussian(length, sigma=deviation_for(length, budget, 2), coordinates=2, neighbors=self.neighbors)
+
+    @property
+    def begin(self) -> Gaussian | Laplace:
+        """The noise of the first mean."""
+        return self.mean(self.budget * self.first if self.pure else self.budget / sqrt_up(1 / self.first))
+
+    def along(self, steps: int) -> Residuals:
+        """The steps along residuals, and the moments before them, that the rest pays for."""
+        return Residuals(self.rest, steps, copies=self.copies, neighbors=self.neighbors)
+
+    def moments(self, encoding: Encoding) -> Moments | LaplaceMoments:
+        """The noisy moments of columns and label."""
+        if not self.pure:
+            return self.along(1).moments(encoding)
+        return LaplaceMoments(encoding.width + 1, encoding.most + SCALE**2, self.rest, self.copies, self.neighbors)
+
+    def event(self, encoding: Encoding) -> Event:
+        """All that is run, as one event: what follows the first mean keeps the rest, whatever that mean was.
+
+        Fails: a guarantee that is too small for any of it is refused here, and so never after the mean.
+        """
+        begin = self.begin.event
+        self.mean(self.rest)
+        self.moments(encoding)
+        if self.pure:
+            return compose(begin, PureLoss(self.rest, self.neighbors))
+        self.along(self.steps).gradients(encoding)
+        return compose(begin, one_release(self.budget * sqrt_up(1 - self.first), self.neighbors))
+
+    def measured(
+        self,
+        exact: Ints,
+        encoding: Encoding,
+        rows: tuple[Design, Ints] | None = None,
+        entropy: Entropy = SYSTEM,
+        progress: Callable[[float], None] | None = None,
+    ) -> Corrected:
+        """Measure, from the exact moments; and for Gaussian noise from the rows and their labels."""
+        d, moments = encoding.width, self.moments(encoding)
+        both = np.array([exact[-2, -2], exact[-2, -1]]) // SCALE  # whole: the intercept is SCALE in every row
+        counted = np.asarray(self.begin.release(both, entropy=entropy)) * SCALE
+        noisy, at = np.zeros((d + 1, d + 1)), np.zeros(d)
+        if counted[0] < self.clear * moments.deviation:
+            counted = np.asarray(self.mean(self.rest).release(both, entropy=entropy)) * SCALE
+            at[-1] = _mean(noisy, counted)
+            return Corrected(noisy, at, np.zeros(d))
+        noisy = moments.release(exact, entropy)
+        again, own = np.array([noisy[-2, -2], noisy[-2, -1]]), np.array([1.0, 0.5]) * moments.deviation**2
+        part = own / (own + self.begin.variance * SCALE**2)
+        at[-1] = middle = _mean(noisy, part * counted + (1 - part) * again)
+        spread = max((noisy[-1, -1] - moments.deviation) / noisy[-2, -2] - middle**2, 1 / SCALE**2)
+        allowed = float(self.wasted) * spread * float(noisy[-2, -2])
+        size, turn = np.linalg.eigh(noisy[:d, :d])
+        size = np.maximum(size, 0.0) + damped(moments.deviation, CURVED, d)
+        told = noisy[:d, -1] - middle * noisy[:d, -2]
+        told[-1] = 0.0
+        noise = moments.deviation * sqrt((1 + middle**2) / 2)
+        move = turn @ (kept(turn.T @ told, noise, 1 / size, allowed) / size)
+        if rows is None:
+            return Corrected(noisy, at, move)
+        return self._stepped(noisy, turn, at + move, allowed, rows, entropy, progress)
+
+    def _stepped(
+        self,
+        noisy: Floats,
+        turn: Floats,
+        at: Floats,
+        allowed: float,
+        rows: tuple[Design, Ints],
+        entropy: Entropy,
+        progress: Callable[[float], None] | None,
+    ) -> Corrected:
+        """Steps along residuals from these weights: fewer where each would lose more than is allowed."""
+        design, labels = rows
+        encoding, sigma, d = design.encoding, self.moments(design.encoding).deviation, len(at)
+        made, number = whitening(noisy[:-1, :-1], sigma, CURVED)
+        back, heaviest = made.astype(np.float64) / (1 << MAP_BITS), min(HEAVIEST, (1 << 22) // d)
+        at, move = np.clip(at, -heaviest, heaviest), np.zeros(d)
+        deviation = residual_deviation(noisy, at, sigma)
+        unit, steps = deviation / (UNIT * (1 << MAP_BITS)), self.steps
+        while steps > 1 and (float(self.along(steps).gradients(encoding).sigma) * unit) ** 2 * d > allowed * number:
+            steps -= 1
+        noise, most = self.along(steps).gradients(encoding), caps(design, made, self.along(steps).length(encoding))
+        for step in range(steps):
+            at = np.clip(at + move, -heaviest, heaviest)
+            total = pulls(design, labels, at, made, most, UNIT / deviation)
+            found = turn.T @ np.asarray(noise.release(total, entropy=entropy)) * unit
+            held = kept(found, float(noise.sigma) * unit, np.full(d, 1 / number), allowed)
+            move = back @ (turn @ held) / (number * SCALE)
+            if progress is not None:
+                progress((step + 1) / steps)
+        return Corrected(noisy, at, move)
+
+
+def from_constant(guarantee: Guarantee, copies: int, neighbors: Neighbors) -> FromConstant:
+    """The settings for a guarantee.
+
+    >>> from_constant(PureDP(1), 1, Neighbors.ADD_REMOVE).budget
+    Fraction(1, 1)
+    """
+    pure = isinstance(guarantee, PureDP)
+    budget = rational(guarantee.epsilon) if isinstance(guarantee, PureDP) else mu_of(guarantee)
+    return FromConstant(budget, pure, copies=copies, neighbors=neighbors)
+
+
+def _mean(noisy: Floats, counted: Floats) -> float:
+    """The mean label by noisy counts, which are put in their places among the moments."""
+    noisy[-2, -2] = max(counted[0], float(SCALE**2))
+    noisy[-2, -1] = noisy[-1, -2] = counted[1]
+    return float(np.clip(counted[1] / noisy[-2, -2], -1, 1))
+
+
+def feigned(threshold: float) -> float:
+    """The mean square of what :func:`kept` keeps of noise of deviation 1.
+
+    >>> [round(feigned(x), 4) for x in (0, 1, 4, 9)]
+    [1.0, 0.3333, 0.0333, 0.0013]
+    """
+    root = sqrt(threshold)
+    density, above = exp(-threshold / 2) / sqrt(2 * pi), erfc(root / sqrt(2)) / 2
+    return 2 * ((root + threshold * root) * density + (1 - 2 * threshold - threshold**2) * above)
+
+
+def kept(found: Floats, noise: float, cost: Floats, allowed: float) -> Floats:
+    """Numbers with noise, each less what noise alone may have made of it [Bre95].
+
+    Of noise alone so little is left that its squares, times their ``cost``, add up to what is ``allowed`` in the mean.
+    """
+    alone = noise**2 * float(cost.sum())
+    low, high = 0.0, 64.0
+    if alone <= allowed:
+        return found
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (low, middle) if feigned(middle) * alone <= allowed else (middle, high)
+    return np.asarray(found * np.maximum(1 - high * noise**2 / np.maximum(found**2, noise**2 * 1e-9), 0.0))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -14,7 +14,7 @@ from curador.errors import LedgerBroken, LedgerFailed
 from curador.ledger.entries import keyed_digest
 from curador.ledger.stores.rows import UNSURE
 from curador.noise.entropy import SYSTEM
-from curador.show.files import give
+from curador.show.files import give, sync
 
 KEY_BITS = 256
 
@@ -91,7 +91,7 @@ def create(path: Path, content: bytes, *, over: bool = False) -> None:
             file.write(content)
             file.flush()
             give(file.fileno(), path.parent)
-            os.fsync(file.fileno())
+            sync(file.fileno())
         if over:
             temporary.replace(path)
         else:
@@ -125,6 +125,6 @@ def sync_folder(folder: Path) -> None:
     """Make the names in a folder durable."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
-        os.fsync(descriptor)
+        sync(descriptor)
     finally:
         os.close(descriptor)

@@ -30,6 +30,7 @@ from curador.ledger.entries import plain, quoted, read
 from curador.ledger.stores.memory_rows import MemoryRows
 from curador.ledger.stores.reopened_file import ReopenedFile, content_of, patiently, written_after
 from curador.ledger.stores.rows import Head
+from curador.show.files import sync
 
 T = TypeVar("T")
 
@@ -402,7 +403,7 @@ def _write(file: int, place: _Place, line: bytes = b"") -> None:
     content = os.pread(file, unsure, place.synced) + line if unsure else line
     if os.pwrite(file, content, place.synced) != unsure + len(line):
         raise OSError("it was cut short")
-    os.fdatasync(file)
+    sync(file, data_only=True)
 
 
 def _header(head: Head, after: str, synced: int) -> dict[str, object]:

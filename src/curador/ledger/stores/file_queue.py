@@ -11,6 +11,7 @@ from __future__ import annotations
 import fcntl
 import os
 import struct
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -18,9 +19,10 @@ from pathlib import Path
 
 from curador.ledger.stores.reopened_file import LockTimeout, ReopenedFile, patiently
 
-# Locks of an open file, not of a process: two ledgers of one process queue like those of two.  Linux only.
-_TRY: int | None = getattr(fcntl, "F_OFD_SETLK", None)
-_LOOK: int | None = getattr(fcntl, "F_OFD_GETLK", None)
+# Locks of an open file, not of a process: two ledgers of one process queue like those of two.  Linux only: elsewhere a
+# range is laid out in another way, and SQLite decides who is next.
+_TRY: int | None = getattr(fcntl, "F_OFD_SETLK", None) if sys.platform == "linux" else None
+_LOOK: int | None = getattr(fcntl, "F_OFD_GETLK", None) if sys.platform == "linux" else None
 
 
 def _range(kind: int, start: int, length: int = 1) -> bytes:

@@ -2,9 +2,7 @@
 
 from importlib.util import find_spec
 
-from curador.errors import CuradorError
+from curador.errors import CuradorError, install
 
 if find_spec("sklearn") is None:
-    raise CuradorError(
-        "Local learning needs scikit-learn, which is not installed.", fix="Run: pip install 'curador[learn]'"
-    )
+    raise CuradorError("Local learning needs scikit-learn, which is not installed.", fix=install("learn"))

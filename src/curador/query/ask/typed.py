@@ -9,9 +9,11 @@ Guarantee: docs/proofs/per-unit.md: each row here is made of one unit's own rows
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from fractions import Fraction
+from typing import Any
 
 from curador.errors import QuestionRefused
 from curador.query.ask.question import Question
@@ -33,8 +35,8 @@ from curador.query.language.rows import (
 )
 from curador.query.language.text import shortened
 from curador.query.language.trees import names
-from curador.query.language.types import Scope, Type, column_type
-from curador.query.tables.columns import WIDEST, Kind
+from curador.query.language.types import Scope, Type, column_type, grid_value, literal_on
+from curador.query.tables.columns import FIRST_DAY, LAST_DAY, WIDEST, Kind, day_of, moment_of
 from curador.query.tables.names import listed, suggestion
 from curador.query.tables.table import Table
 
@@ -380,3 +382,119 @@ def _check_neighbors(name: str, other: Table, first: Table) -> None:
             code="neighbors-of-tables",
             facts={"table": name},
         )
+
+
+# ---- values that no declaration allows -------------------------------------------------------------------------
+
+NAMED = 5
+"""Undeclared values that are named; the others are counted: a list of hundreds is not read."""
+
+MOST_NEAR, MOST_LETTERS = 300, 60
+"""Declared values among which a near one is looked for, and how long they and the text may be."""
+
+
+def expressions_within(rows: TypedRows, wanted: Iterable[Expr]) -> Iterator[tuple[Expr, Scope]]:
+    """Every expression over the columns of rows, and of the queries inside, each with its columns."""
+    yield from ((e, rows.scope) for e in (*rows.rows.expressions, *wanted))
+    source = rows.rows.source
+    for at, inside in enumerate(rows.below):
+        made = [leaf.operand for leaf in rows.scope if isinstance(leaf, OfUnit) and leaf.operand is not None]
+        made += [leaf.operands[at] for leaf in rows.scope if isinstance(leaf, OfParts)]
+        yield from expressions_within(inside, [*made, *(source.by if isinstance(source, PerUnit) else ())])
+    for inside in {id(one): one for one in rows.among.values()}.values():
+        beside = [leaf.made_of for leaf, one in rows.among.items() if one is inside and isinstance(leaf, BesideUnit)]
+        yield from expressions_within(inside, beside)
+
+
+def undeclared(expressions: Sequence[tuple[Expr, Scope]]) -> tuple[dict[str, Any], ...]:
+    """Constants that no declaration allows what they are compared with to be, as notes; no data is read.
+
+    Looked at are =, <> and IN between constants and a column, or what is computed from columns.  Public keys lack such
+    a constant, or bounds exclude it.  A comparison of order is left alone, since ``age > 17`` may be meant although it
+    holds for every declared age; so is LIKE.
+
+    >>> town, age = Type(Kind.TEXT, keys=("Lugo", "Vigo")), Type(Kind.INTEGER, Fraction(18), Fraction(90))
+    >>> tests = (ex.Compare("=", Name(n), ex.Literal(x)) for n, x in (("town", " lugo"), ("age", 17)))
+    >>> scope = {Name("town"): town, Name("age"): age}
+    >>> for note in undeclared([(test, scope) for test in tests]):
+    ...     print(note)
+    {'code': 'undeclared-near', 'column': 'town', 'value': ' lugo', 'near': 'Lugo'}
+    {'code': 'undeclared-range', 'column': 'age', 'value': '17', 'range': '18 … 90'}
+    """
+    compared: dict[tuple[int, Expr], tuple[Type, dict[ex.Literal, None]]] = {}
+    for e, scope in expressions:
+        for operand, literals in _compared(e):
+            if (id(scope), operand) not in compared:
+                try:
+                    compared[id(scope), operand] = typecheck(operand, scope), {}
+                except QuestionRefused:  # made of noised answers, which have no bounds
+                    continue
+            compared[id(scope), operand][1].update(dict.fromkeys(literals))
+    found = []
+    for (_, operand), (t, constants) in compared.items():
+        keys = None if t.keys is None else frozenset(t.keys)
+        for x in constants:
+            if keys is not None and x.value not in keys:
+                found.append((operand, x, t, "value"))
+            elif not _within_bounds(x, t):
+                found.append((operand, x, t, "range"))
+    said = [_undeclared_note(*one) for one in found[:NAMED]]
+    return (*said, *([{"code": "undeclared-more", "n": len(found) - NAMED}] if len(found) > NAMED else ()))
+
+
+def _compared(e: Expr) -> Iterator[tuple[Expr, list[ex.Literal]]]:
+    """What is compared with constants in an expression, by equality, and with which."""
+    if isinstance(e, Name):  # what it is made of has columns of its own
+        return
+    if isinstance(e, ex.In) or (isinstance(e, ex.Compare) and e.op in ("=", "<>")):
+        operand, *others = e.parts
+        constants = [x for x in others if isinstance(x, ex.Literal)]
+        if constants and names(operand):
+            yield operand, constants
+    for part in e.parts:
+        yield from _compared(part)
+
+
+def _within_bounds(x: ex.Literal, t: Type) -> bool:
+    if not t.kind.counted or x.kind is None or not x.kind.counted:
+        return True
+    place = literal_on(grid_value(x), t.bits)
+    low, high = (None if end is None else math.floor(end * 2**t.bits) for end in (t.lower, t.upper))
+    return (low is None or low <= place) and (high is None or place <= high)
+
+
+def _undeclared_note(operand: Expr, x: ex.Literal, t: Type, why: str) -> dict[str, Any]:
+    value = _decimal(x.value) if isinstance(x.value, Fraction) else str(x.value)[:MOST_LETTERS]
+    named = {"column": shortened(operand), "value": value}
+    if why == "range":
+        return {"code": "undeclared-range", **named, "range": _range(_end(t.lower, t), _end(t.upper, t))}
+    near = _near(x.value, [key for key in t.keys or () if isinstance(key, str)]) if isinstance(x.value, str) else ""
+    return {"code": "undeclared-near", **named, "near": near} if near else {"code": "undeclared-value", **named}
+
+
+def _near(text: str, keys: list[str]) -> str:
+    """The declared value that was probably meant: apart from case and spaces at its ends the same, or a similar one."""
+    plain = {key.strip().casefold(): key for key in keys}
+    if (same := plain.get(text.strip().casefold())) is not None:
+        return same
+    if len(text) > MOST_LETTERS or len(plain) > MOST_NEAR:
+        return ""
+    near = get_close_matches(text.strip().casefold(), [key for key in plain if len(key) <= MOST_LETTERS], 1)
+    return plain[near[0]] if near else ""
+
+
+def _end(end: Fraction | None, t: Type) -> str:
+    """A bound as it is written; nothing where there is none, or it is beyond the calendar."""
+    if end is None or (t.kind is Kind.DATE and not FIRST_DAY <= end <= LAST_DAY):
+        return ""
+    if t.kind in (Kind.DATE, Kind.TIMESTAMP):
+        return str(day_of(int(end)) if t.kind is Kind.DATE else moment_of(int(end)))
+    return _decimal(end)
+
+
+def _decimal(x: Fraction) -> str:
+    return str(x.numerator) if x.denominator == 1 else f"{float(x):.15g}"
+
+
+def _range(low: str, high: str) -> str:
+    return f"{low} … {high}" if low and high else f"≥ {low}" if low else f"≤ {high}"

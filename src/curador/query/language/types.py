@@ -10,9 +10,10 @@ NULL.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import count
 
 from curador.numbers import log2_floor
 from curador.query.language.expressions import Literal, Name
@@ -84,17 +85,19 @@ class Type:
     def substitute(self) -> int | str | bool | None:
         """The value that is read instead of NULL in a column that is never NULL; None where none is declared.
 
-        The lower bound, on the grid; without bounds the first key; of truth values False.
+        The lower bound, on the grid; without bounds a value that is none of the keys; of truth values False.
 
         >>> Type(Kind.REAL, Fraction(1), Fraction(3), bits=4).substitute, Type(Kind.TEXT, keys=("F", "M")).substitute
-        (16, 'F')
+        (16, '')
         """
         if self.kind.counted and self.grid_bounds is not None:
             return self.grid_bounds[0]
-        if self.keys:
-            first = self.keys[0]
-            return first if isinstance(first, int | str) else days(first)
-        return False if self.kind is Kind.BOOLEAN else None
+        if self.kind is Kind.BOOLEAN:
+            return False
+        if not self.keys:
+            return None
+        others: Iterator[int | str] = count() if self.kind is Kind.INTEGER else ("_" * n for n in count())
+        return next(x for x in others if x not in self.keys)
 
 
 Scope = Mapping[Name, Type]

@@ -30,12 +30,16 @@ NOISES = ("laplace", "gaussian")
 
 @dataclass(frozen=True)
 class Wanted:
-    """The items that a question pays for, and the groups of a unit over which keys are selected, if they are."""
+    """The items that a question pays for, and the groups of a unit over which keys are selected, if they are.
+
+    ``keyless`` names what is grouped by that has no public keys.
+    """
 
     items: tuple[NoiseItem | RankItem | TopItem, ...]
     keys: int | None
     neighbors: Neighbors
     noise: str | None = None
+    keyless: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.noise not in (None, *NOISES):
@@ -77,7 +81,7 @@ def _(budget: PureDP, wanted: Wanted) -> Allocation:
             "Gaussian noise is not pure.", fix="Give a delta with epsilon, or give rho.", code="gaussian-not-pure"
         )
     if wanted.keys is not None:
-        raise _needs_delta("epsilon")
+        raise _needs_delta("epsilon", wanted)
     steps, objective = _spent(_epsilon(rational(budget.epsilon)), wanted.items, None)
     return Allocation(steps, budget, objective)
 
@@ -86,7 +90,7 @@ def _(budget: PureDP, wanted: Wanted) -> Allocation:
 def _(budget: ApproxDP, wanted: Wanted) -> Allocation:
     epsilon, delta = rational(budget.epsilon), rational(budget.delta)
     if wanted.keys is not None and not delta:
-        raise _needs_delta("epsilon")
+        raise _needs_delta("epsilon", wanted)
     noisy = tuple(n for n in wanted.items if isinstance(n, NoiseItem))
     if wanted.noise == "gaussian" and not (noisy and delta):
         raise InvalidParameter(
@@ -111,17 +115,19 @@ def _(budget: ApproxDP, wanted: Wanted) -> Allocation:
 def _(budget: ZCDP, wanted: Wanted) -> Allocation:
     rho, delta = rational(budget.rho), rational(budget.delta)
     if wanted.keys is not None and not delta:
-        raise _needs_delta("rho")
+        raise _needs_delta("rho", wanted)
     shop = _laplace_rho(rho) if wanted.noise == "laplace" else _rho(rho)
     steps, objective = _spent(shop, wanted.items, wanted.selection(delta))
     return Allocation(steps, replace(budget, delta=budget.delta if wanted.keys is not None else 0.0), objective)
 
 
-def _needs_delta(currency: str) -> QuestionRefused:
+def _needs_delta(currency: str, wanted: Wanted) -> QuestionRefused:
+    groups = ", ".join(wanted.keyless)
     return QuestionRefused(
-        "Groups without public keys are selected privately, which needs a delta.",
-        fix=f"Give delta with {currency} (far below 1 / number of people), or list the keys of the column.",
+        f"Groups by {groups} have no public keys: they are selected privately, which needs a delta.",
+        fix=f"Give delta with {currency} (far below 1 / number of people), or list the keys of {groups}.",
         code="needs-delta",
+        facts={"groups": groups},
     )
 
 

@@ -15,7 +15,7 @@ from curador.query.ask.public_keys import PublicRows, public_keys
 from curador.query.ask.question import Derived, Group, Order, Output, Question
 from curador.query.ask.resolve import resolved_inside
 from curador.query.ask.sets import refuse_not_summed, refuse_without_keys
-from curador.query.ask.typed import TypedRows, table_of, typed_rows
+from curador.query.ask.typed import TypedRows, expressions_within, table_of, typed_rows, undeclared
 from curador.query.language import expressions as ex
 from curador.query.language.answers import answer_kind, check_condition
 from curador.query.language.bounds import condition, has_no_other_values, typecheck
@@ -80,11 +80,38 @@ class Checked:
         return {name: found.get(name, Kind.REAL) for name in self.question.columns}
 
     @property
+    def keyless(self) -> tuple[str, ...]:
+        """What is grouped by and has no public keys."""
+        question = self.question
+        listed = {name for given in question.keys for name in given.groups}
+        public = {name for name, table in self.tables.items() if table.public}
+        listed |= {g.name for g in question.group_by if isinstance(g.expr, ex.Name) and g.expr.table in public}
+        pairs = zip(question.group_by, self.groups, strict=True)
+        found = tuple(g.name for g, t in pairs if t.domain is None and g.name not in listed)
+        return found or tuple(g.name for g in question.group_by)
+
+    @property
     def every_row(self) -> bool:
         """Whether every row is in one of its public groups, whatever is stored: no value is missing or is no key."""
         whole = self.keys is not None and not self.question.keys and self.question.tree is None
         inside = (has_no_other_values(g.expr, self.scope) for g in self.question.group_by)
         return whole and all(t.domain is not None and not t.nullable for t in self.groups) and all(inside)
+
+    @cached_property
+    def undeclared(self) -> tuple[dict[str, Any], ...]:
+        """Constants that it compares with and that no declaration allows, as notes: see :func:`typed.undeclared`.
+
+        A condition on noised answers is looked at where it is about a group, whose keys may be the question's own.
+        """
+        scope = {ex.Name(g.name): t for g, t in zip(self.question.group_by, self.groups, strict=True)}
+        given = {name for listed in self.question.keys for name in listed.groups}
+        for i, g in enumerate(self.question.group_by):
+            if g.name in given and self.keys is not None:
+                scope[ex.Name(g.name)] = Type(self.groups[i].kind, keys=tuple(dict.fromkeys(k[i] for k in self.keys)))
+        after = [d.expr for d in self.question.derived]
+        after += [] if self.question.having is None else [self.question.having]
+        inside = expressions_within(self.rows, self.question.expressions)
+        return undeclared((*inside, *((e, scope) for e in after)))
 
     def require_bounds(self) -> None:
         """Refuse what would be summed or ranked without bounds; a planner may first offer to learn them."""

@@ -5,16 +5,19 @@ Nothing here is worded: the texts for a mechanism, a note or a neighbour are cho
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
 from curador.mechanisms.gaussian import Gaussian, IntegerGaussian
 from curador.mechanisms.laplace import IntegerLaplace
-from curador.query.aggregates.counts import count_distinct
+from curador.query.aggregates.counts import count, count_distinct
 from curador.query.aggregates.measure import MeasureKind, Search
+from curador.query.language import expressions as ex
 from curador.query.language.answers import RANKINGS, windows
+from curador.query.language.bounds import has_no_other_values, typecheck
 from curador.query.language.clip import clipped_to
 from curador.query.language.rows import PerUnit
 from curador.query.language.trees import names
@@ -22,7 +25,10 @@ from curador.query.plan.expected import Expected
 from curador.query.plan.steps import Largest, Noised, Ranked, Selected, Step
 
 if TYPE_CHECKING:
+    from curador.query.language.types import Scope
+    from curador.query.plan.checked import Checked
     from curador.query.plan.plan import Plan
+    from curador.query.tables.columns import Key
 
 Facts = Mapping[str, Any]
 """Plain values: JSON can hold them."""
@@ -154,31 +160,17 @@ def can_cut(plan: Plan) -> bool:
 
 
 def notes_of(plan: Plan) -> list[dict[str, Any]]:
-    """Notes for a reader of the answer, as codes: what intervals cover, what is free, what was left out."""
+    """Notes for a reader of the answer, as codes: what was left out, what intervals cover, what is free.
+
+    What was cut stands first: an answer may be off by more than its interval for that reason alone.
+    """
     question, checked = plan.question, plan.checked
-    found: list[dict[str, Any]] = [{"code": "covers"}]
-    if can_cut(plan):
-        kept, limits = plan.contribution, {"unit": checked.table.unit.id, "rows": plan.contribution.rows}
-        in_groups = question.group_by and kept.total is None
-        found.append({"code": "rows-left-out", **limits, "groups": kept.groups if in_groups else None})
+    found: list[dict[str, Any]] = [*map(dict, plan.undeclared), *_public_count(plan), *_cut_notes(plan)]
+    if keyless := _without_keys(checked):
+        found.append(keyless)
+    found.append({"code": "covers"})
     if isinstance(question.source, PerUnit):
         found.append({"code": "per-unit", "unit": checked.table.unit.id})
-    counted = [o.aggregate.column for o in question.aggregates if o.aggregate.column is not None]
-    if most := clipped_to([*counted, *(g.expr for g in question.group_by)], question.rows):
-        code = "clipped-per-unit" if isinstance(question.source, PerUnit) else "clipped-beside"
-        found.append({"code": code, "rows": most, "unit": checked.table.unit.id})
-    if joined := checked.rows.rows_joined_per_unit:
-        outer = any(j.kind == "unit" and j.outer for j in question.joins)
-        found.append({"code": "joined-outer" if outer else "joined", "rows": dict(joined)})
-    inside = dict(pair for joined in checked.rows.joined_inside for pair in joined.items())
-    if inside:
-        found.append({"code": "joined-inside", "rows": inside})
-    if checked.rows.one_match:
-        found.append({"code": "public-join-once"})
-    if plan.prepared is not None and question.where is not None:
-        found.append({"code": "prepared-before-filter"})
-    elif plan.prepared is not None and not plan.prepared.alike(checked):
-        found.append({"code": "prepared-for-others"})
     if any(isinstance(s, Noised) and isinstance(s.mechanism, Gaussian) for s in plan.steps):
         found.append({"code": "gaussian-together"})
     if any(isinstance(s, Selected) for s in plan.steps):
@@ -202,6 +194,128 @@ def notes_of(plan: Plan) -> list[dict[str, Any]]:
     if any(r.function in ("minimum", "maximum", "bounds") for r in plan.recipes):
         found.append({"code": "extremes"})
     return found
+
+
+def _cut_notes(plan: Plan) -> list[dict[str, Any]]:
+    """What limits on one unit take away, which no interval covers."""
+    question, checked = plan.question, plan.checked
+    found: list[dict[str, Any]] = []
+    counted = [o.aggregate.column for o in question.aggregates if o.aggregate.column is not None]
+    if most := clipped_to([*counted, *(g.expr for g in question.group_by)], question.rows):
+        code = "clipped-per-unit" if isinstance(question.source, PerUnit) else "clipped-beside"
+        found.append({"code": code, "rows": most, "unit": checked.table.unit.id})
+    if can_cut(plan):
+        kept, limits = plan.contribution, {"unit": checked.table.unit.id, "rows": plan.contribution.rows}
+        in_groups = question.group_by and kept.total is None
+        found.append({"code": "rows-left-out", **limits, "groups": kept.groups if in_groups else None})
+    if joined := checked.rows.rows_joined_per_unit:
+        outer = any(j.kind == "unit" and j.outer for j in question.joins)
+        found.append({"code": "joined-outer" if outer else "joined", "rows": dict(joined)})
+    inside = dict(pair for joined in checked.rows.joined_inside for pair in joined.items())
+    if inside:
+        found.append({"code": "joined-inside", "rows": inside})
+    if checked.rows.one_match:
+        found.append({"code": "public-join-once"})
+    if plan.prepared is not None and question.where is not None:
+        found.append({"code": "prepared-before-filter"})
+    elif plan.prepared is not None and not plan.prepared.alike(checked):
+        found.append({"code": "prepared-for-others"})
+    return found
+
+
+def _public_count(plan: Plan) -> list[dict[str, Any]]:
+    """A note on a count that is paid for although its table's declaration says it."""
+    question, table = plan.question, plan.checked.table
+    whole = question.source is None and question.where is None and not (question.joins or question.group_by)
+    counted = count() if table.unit.id is None else count_distinct()
+    asked = [o.name for o in question.aggregates if o.aggregate == counted]
+    paid = any(isinstance(s, Noised) and s.mechanism is not None and s.measure.kind in COUNTED for s in plan.steps)
+    if table.size is None or not (whole and asked and paid):
+        return []
+    return [{"code": "public-count", "outputs": ", ".join(asked), "size": table.size}]
+
+
+COUNTED = (MeasureKind.ROWS, MeasureKind.UNITS)
+
+# ---- rows in no group ------------------------------------------------------------------------------------------------
+
+
+def _without_keys(checked: Checked) -> dict[str, Any] | None:
+    """A note on rows that are in no group; None where declarations and the question leave none.
+
+    ``missing`` are the groups whose value may be NULL, ``other`` those where it may also be none of the public ones.
+    """
+    question = checked.question
+    if checked.keys is None:  # then NULL is a group as any other
+        return None
+    joined = [ex.Compare("=", a, ex.Name(b, j.table)) for j in question.joins if not j.outer for a, b in j.on]
+    tests = [*joined, *_all_true(question.where)]
+    listed = {name for given in question.keys for name in given.groups}
+    found: dict[str, list[str]] = {"missing": [], "other": []}
+    for group, t in zip(question.group_by, checked.groups, strict=True):
+        lost = _lost(group.expr, t.domain, tests, checked.scope)
+        given = question.tree is not None or group.name in listed
+        if given and not any(_among(test, group.expr, t.domain) for test in tests):
+            lost.add("other")
+        if lost:
+            found["other" if "other" in lost else "missing"].append(group.name)
+    return {"code": "without-keys", **found} if found["missing"] or found["other"] else None
+
+
+def _lost(e: ex.Expr, domain: tuple[Key, ...] | None, tests: Sequence[ex.Expr], scope: Scope) -> set[str]:
+    """What rows that pass the tests may have in place of a public value: NULL, or another value.
+
+    Without a domain the public values are all those of a joined public table.
+    """
+    if isinstance(e, ex.Literal):
+        return {"missing"} if e.kind is None else set()
+    if any(_among(test, e, domain) for test in tests):
+        return set()
+    if isinstance(e, ex.Case):
+        results = [(value, [*tests, *_all_true(test)]) for test, value in e.whens] + [(e.otherwise, [*tests])]
+        return {code for value, known in results for code in _lost(value, domain, known, scope)}
+    present = {x for test in tests for x in _not_null(test)}
+    here = {**scope, **{n: replace(scope[n], nullable=False) for n in present & scope.keys() if isinstance(n, ex.Name)}}
+    t = typecheck(e.operand if isinstance(e, ex.Bin) else e, here)
+    found = {"missing"} if t.nullable and e not in present else set()
+    if isinstance(e, ex.Bin):
+        inside = t.bounds is not None and e.edges[0] <= t.bounds[0] <= t.bounds[1] <= e.edges[-1]
+        return found if inside else {"other"}
+    return found if domain is None or has_no_other_values(e, scope) else {"other"}
+
+
+def _all_true(where: ex.Expr | None) -> Iterator[ex.Expr]:
+    """The conditions that must all hold."""
+    if isinstance(where, ex.And):
+        for part in where.parts:
+            yield from _all_true(part)
+    elif where is not None:
+        yield where
+
+
+def _not_null(test: ex.Expr) -> Iterator[ex.Expr]:
+    """What cannot be NULL where a condition holds."""
+    if isinstance(test, ex.Not) and isinstance(test.operand, ex.IsNull):
+        yield test.operand.operand
+    plain = test.operand if isinstance(test, ex.Not) else test
+    if isinstance(plain, ex.Compare):
+        yield from (plain.left, plain.right)
+    elif isinstance(plain, ex.In):
+        yield plain.operand
+    else:
+        yield plain
+
+
+def _among(test: ex.Expr, e: ex.Expr, domain: tuple[Key, ...] | None) -> bool:
+    """Whether a condition lets nothing through but some of the public values of what is grouped by."""
+    if isinstance(test, ex.In):
+        return test.operand == e and all(x.value in (domain or ()) for x in test.values)
+    if isinstance(test, ex.Compare) and test.op == "=" and isinstance(test.right, ex.Literal):
+        return test.left == e and test.right.value in (domain or ())
+    return False
+
+
+# ---- what is computed from answers -----------------------------------------------------------------------------------
 
 
 def _window_notes(plan: Plan) -> list[dict[str, Any]]:

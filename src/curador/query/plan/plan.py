@@ -139,6 +139,11 @@ class Plan:
         """The kinds of mechanisms it runs, for policies."""
         return frozenset(step.mechanism.kind for step in self.steps if step.mechanism is not None)
 
+    @property
+    def undeclared(self) -> Sequence[Mapping[str, Any]]:
+        """Values that it compares with and that no declaration allows, as notes."""
+        return self.checked.undeclared
+
     @cached_property
     def identity(self) -> str | None:
         """A digest of its measurement: the same for every way of presenting it.

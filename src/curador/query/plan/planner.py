@@ -347,7 +347,8 @@ class Planner:
         items += (self._ranks(ranks, fsum(weights)) for ranks, weights in ranked.items())
         # In an order that does not depend on how the outputs were written, so that neither do the shares.
         items.sort(key=lambda item: text_of(item.code))
-        return Wanted(tuple(items), kept.groups if private else None, neighbors, self.noise)
+        keyless = self.checked.keyless if private else ()
+        return Wanted(tuple(items), kept.groups if private else None, neighbors, self.noise, keyless)
 
     def _cells_around(self, m: Measure) -> int:
         """How many numbers a measure has in one group, at most."""

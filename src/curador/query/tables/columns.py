@@ -116,8 +116,8 @@ class Column:
       2**16, or the spacing of doubles at the bounds where that is coarser.
     * ``keys`` are the public values to group by, in their order.
     * ``nullable`` is False where no value is missing.  Reading enforces it: what is missing or does not fit is read as
-      the lower bound, without bounds as the first key, of truth values as false; a column without any of these is
-      treated as one that may be NULL.
+      the lower bound, without bounds as a value that is none of the keys, of truth values as false; a column without
+      any of these is treated as one that may be NULL.
 
     Assumes: all of it was chosen without looking at the rows.
 

@@ -21,6 +21,8 @@ from curador.query.tables.csv_format import CsvFormat, read_csv_format
 
 FORMATS = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv"}
 
+SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".xlsb", ".ods")
+
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
@@ -177,6 +179,7 @@ def read_source(source: object, csv: object = None) -> Source:
     text = str(source)
     if isinstance(source, str) and "://" in text:
         return _engine_table(text)
+    refuse_spreadsheet(text)
     suffix = PurePath(text.lower().removesuffix(".gz")).suffix
     if suffix not in FORMATS or (FORMATS[suffix] != "csv" and text.lower().endswith(".gz")):
         raise InvalidParameter(
@@ -216,6 +219,19 @@ def _rows_of(data: object) -> object:
     )
 
 
+def refuse_spreadsheet(path: str) -> None:
+    """Refuse a spreadsheet by its name, whatever is declared of it.
+
+    >>> refuse_spreadsheet("people.csv")
+    """
+    if path.lower().endswith(SPREADSHEETS):
+        raise InvalidParameter(
+            f"{PurePath(path).name!r} is neither Parquet nor CSV.",
+            fix='Save the sheet as "CSV UTF-8", or convert it to Parquet.',
+            code="not-a-table-file",
+        )
+
+
 def _csv_files(source: object, csv: object) -> Files:
     if isinstance(source, Files):
         path, parquet = source.pattern, source.format != "csv"
@@ -223,7 +239,8 @@ def _csv_files(source: object, csv: object) -> Files:
         path = "" if not isinstance(source, str | PurePath) or "://" in str(source) else str(source)
         parquet = FORMATS.get(PurePath(path).suffix.lower()) == "parquet"
     if not path or parquet:
-        raise InvalidParameter("csv is about CSV files, and this is none.", fix="Leave csv out.")
+        raise InvalidParameter("csv is about CSV files, and this is none.", fix="Leave csv out.", code="csv-of-no-csv")
+    refuse_spreadsheet(path)
     return Files(path, "csv", read_csv_format(csv))
 
 

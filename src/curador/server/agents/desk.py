@@ -83,20 +83,22 @@ class Desk:
         except NotPromised:
             return None
 
-    def ask(self, sql: str, price: Mapping[str, Any], because: str, key: str | None = None) -> Release:
+    def ask(
+        self, sql: str, price: Mapping[str, Any], because: str, key: str | None = None, *, anyway: bool = False
+    ) -> Release:
         """Pay, and get the answer.  Without a key of the agent's, the same request of one session has the same one."""
         if key is not None:
-            return self._ask(sql, price, because, key)
+            return self._ask(sql, price, because, key, anyway)
         try:
-            return self._ask(sql, price, because, self._key(sql, price))
+            return self._ask(sql, price, because, self._key(sql, price), anyway)
         except InvalidParameter as error:
             if error.code != "key-reused":
                 raise
         self._session = new_name()  # the rows are others now, and so is the question
-        return self._ask(sql, price, because, self._key(sql, price))
+        return self._ask(sql, price, because, self._key(sql, price), anyway)
 
-    def _ask(self, sql: str, price: Mapping[str, Any], because: str, key: str) -> Release:
-        terms: dict[str, Any] = {"because": because, "key": key, "language": self.language}
+    def _ask(self, sql: str, price: Mapping[str, Any], because: str, key: str, anyway: bool) -> Release:
+        terms: dict[str, Any] = {"because": because, "key": key, "anyway": anyway, "language": self.language}
         if isinstance(self.curator, RemoteCurator):
             return self.curator.ask(sql, **price, **terms)
         planned = bounded(partial(self.curator.plan, sql, **price), self.settings.planning)

@@ -48,15 +48,18 @@ stated here is what an answer is about."""
 EXPLAIN = """\
 What an answer would cost and how wrong it would be, before you pay: free, and the same whatever the data is. Always \
 call it before ask, with the same arguments. Read: the cost (epsilon), the expected error of each output, what was \
-bought before, and fits, how many such answers your budget still covers. If the error is too large for your purpose, \
-raise epsilon or group by less; if it is smaller than you need, lower epsilon and keep the rest of your budget."""
+bought before, values that no declaration allows, and fits, how many such answers your budget still covers. If the \
+error is too large for your purpose, raise epsilon or group by less; if it is smaller than you need, lower epsilon \
+and keep the rest of your budget."""
 
 ASK = """\
 Pay for a question and get the noised answer with its intervals. Call explain first, with the same arguments. \
 because is required: one sentence on what the number is for; the holder of the data reads it. Read each number as \
 its interval: the true value is inside as often as confidence says, and nothing finer is known. The same question \
 again is free and gives the same numbers; so does sending it again after a failure, and with a key of your own it \
-never buys twice. Do not ask variants to average the noise away: every one is paid for."""
+never buys twice. Do not ask variants to average the noise away: every one is paid for. A comparison with a value \
+that no declaration allows (a misspelt key, a 13th month) is refused at no cost: correct the value as the refusal \
+says. Only if you mean that very value, send anyway: true."""
 
 FITS = """\
 How many answers like this one your budget still covers: free. null means that it costs nothing. Use it to plan a \

@@ -72,6 +72,10 @@ class AgentAskBody(AgentQuestionBody):
         Name | None,
         Field(description="A name of your own for this purchase. Send the same one to try again: it is bought once."),
     ] = None
+    anyway: Annotated[
+        bool,
+        Field(description="Buys what was refused because it compares with values that no declaration allows."),
+    ] = False
 
 
 class LastBody(Body):
@@ -146,7 +150,7 @@ def _fits(desk: Desk, body: AgentQuestionBody) -> ToolAnswer:
 
 
 def _ask(desk: Desk, body: AgentAskBody) -> ToolAnswer:
-    found = desk.ask(body.sql, body.price(), body.because, body.key)
+    found = desk.ask(body.sql, body.price(), body.because, body.key, anyway=body.anyway)
     paid = "It was bought before: nothing was spent." if found.repeated else f"Charge {found.charge}."
     values = {**found.to_dict(), "repeated": found.repeated, "remaining": _left(desk)}
     return ToolAnswer(f"{found}\n\n{paid} {desk.balance()}", values)
@@ -158,7 +162,7 @@ def _budget(desk: Desk, body: NothingBody) -> ToolAnswer:
 
 
 def _history(desk: Desk, body: LastBody) -> ToolAnswer:
-    found = [charge(one) for one in desk.history(body.last)]
+    found = [charge(one, own=True) for one in desk.history(body.last)]
     lines = [f"{one['id']}  {one['at']}  {one['asked']}  because: {one['because']}" for one in found]
     return ToolAnswer("\n".join(lines) or "Nothing was bought yet.", {"charges": found})
 

@@ -32,6 +32,7 @@ from curador.server.console.visit import HEADERS, Visit, Visiting
 from curador.server.gate.guard import CONSOLE, UPLOAD, UPLOAD_FORM
 from curador.server.gate.refusals import refused
 from curador.server.service import Holder
+from curador.show.files import sync
 
 router = page_router()
 
@@ -164,7 +165,7 @@ class Arriving:
         if not self.size:
             raise InvalidParameter("The file is empty.", fix="Choose another one.", code="upload-empty")
         try:
-            os.fsync(self._file)
+            sync(self._file)
             self.kept = self._named()
         except OSError as error:
             raise self._unwritable(error) from None

@@ -23,7 +23,7 @@ async def history(
 ) -> dict[str, Any]:
     """The newest charges, oldest first; an analyst's own."""
     found = await serving.settled(caller, lambda: serving.curator.received(caller.who, last=last))
-    return {"charges": [charge(one) for one in found]}
+    return {"charges": [charge(one, caller.who is not None) for one in found]}
 
 
 @router.get("/decisions")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -13,7 +14,8 @@ from fastapi import APIRouter, Path
 from curador.curator.purchase import Request
 from curador.curator.purchases.plain import kept_whole
 from curador.errors import CuradorError
-from curador.server.bodies import FitBody, RecipeBody, ScoreBody
+from curador.server.access.auth import Caller
+from curador.server.bodies import FitBody, RecipeBody, ScoreBody, TermsBody
 from curador.server.gate.cpu import bounded
 from curador.server.gate.refusals import not_found, refused
 from curador.server.jobs.runner import Told
@@ -80,6 +82,10 @@ async def explain_fit(body: RecipeBody, serving: Serving, caller: Buyer) -> dict
     return await serving.plan(caller, made)
 
 
+def _terms(body: TermsBody, caller: Caller) -> Request:
+    return Request(body.because, body.override, caller.who, body.key, body.fresh, anyway=body.anyway)
+
+
 @router.post("/fit", status_code=202)
 async def fit(body: FitBody, serving: Serving, caller: Buyer) -> dict[str, Any]:
     """Pay for a model and let it learn, as a job; its result names the charge under which the model is read.
@@ -91,13 +97,12 @@ async def fit(body: FitBody, serving: Serving, caller: Buyer) -> dict[str, Any]:
 
     def taken() -> dict[str, Any]:
         def learn(tell: Told) -> dict[str, Any]:
-            terms = Request(body.because, body.override, caller.who, body.key, body.fresh, tell)
-            made = serving.curator.buy(run, terms)
+            made = serving.curator.buy(run, replace(terms, progress=tell))
             paid = {"charge": made.charge.id, "repeated": made.repeated}
             return {**paid, "guarantee": run.guarantee.to_json(), "remaining": remaining(serving, caller)}
 
-        Request(body.because, body.override, caller.who, body.key, body.fresh)  # refused here, and not by the job
-        serving.curator.policy.review(run, body.because, body.override)
+        terms = _terms(body, caller)
+        serving.curator.review(run, terms)  # refused here, and not by the job
         job = serving.jobs.take(caller, "fit", body.model_dump(), learn, body.key)
         return serving.jobs.one(caller, job.id)
 
@@ -140,14 +145,12 @@ async def score(body: ScoreBody, serving: Serving, caller: Buyer) -> dict[str, A
         run = bounded(partial(_planned, planned), serving.settings.planning)
 
         def count(tell: Told) -> dict[str, Any]:
-            terms = Request(body.because, body.override, caller.who, body.key, body.fresh, tell)
-            bought = serving.curator.buy(run, terms)
+            bought = serving.curator.buy(run, replace(terms, progress=tell))
             made = model.scored(run, bought)
             counts = {"right": made.right, "wrong": made.wrong, "charge": made.charge, "repeated": bought.repeated}
             return {"accuracy": made.accuracy, "interval": list(made.interval()), **counts}
 
-        Request(body.because, body.override, caller.who, body.key, body.fresh)  # refused here, and not by the job
-
+        terms = _terms(body, caller)  # refused here, and not by the job
         job = serving.jobs.take(caller, "score", body.model_dump(), count, body.key)
         return serving.jobs.one(caller, job.id)
 

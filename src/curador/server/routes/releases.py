@@ -35,7 +35,7 @@ class LinkBody(Body):
 async def releases(serving: Serving, caller: Member) -> dict[str, Any]:
     """The newest purchases that have an answer; an analyst's own."""
     found = await serving.settled(caller, lambda: serving.curator.received(caller.who, last=200))
-    return {"releases": [charge(one) for one in found if one.settled]}
+    return {"releases": [charge(one, caller.who is not None) for one in found if one.settled]}
 
 
 @router.get("/releases/{id}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -13,7 +13,7 @@ from curador.accounting.meaning import posterior
 from curador.errors import CuradorError
 from curador.numbers import shown_down, shown_up
 from curador.privacy import ApproxDP, Guarantee, Neighbors, PureDP, guarantee_from_json
-from curador.show.explain import error_text, guarantee_text, note_text, output_text
+from curador.show.explain import UNDECLARED, error_text, guarantee_text, note_text, output_text
 from curador.show.report.odds import HUGE, odds
 from curador.show.tables import real_text
 from curador.show.words.say import say
@@ -59,6 +59,7 @@ class Foreseen:
     notes: tuple[str, ...]
     share: str = ""
     much: bool = False
+    undeclared: tuple[str, ...] = ()
 
 
 def estimated(found: Mapping[str, Any], fits: int | None, language: str) -> Foreseen:
@@ -75,10 +76,16 @@ def estimated(found: Mapping[str, Any], fits: int | None, language: str) -> Fore
         left(found["remaining"], language),
         fits,
         any(note["code"] == "bought-before" for note in shared),
-        tuple(note_text(note, language) for note in (*shared, *found["notes"])),
+        tuple(note_text(note, language) for note in (*shared, *found["notes"]) if note["code"] not in UNDECLARED),
         "" if part is None else share_text(part, language),
         part is not None and part > MUCH,
+        undeclared_texts(found["notes"], language),
     )
+
+
+def undeclared_texts(notes: Iterable[Mapping[str, Any]], language: str) -> tuple[str, ...]:
+    """What is said of values that no declaration allows, before they are paid for."""
+    return tuple(note_text(note, language) for note in notes if note["code"] in UNDECLARED)
 
 
 def foreseen_error(expected: Mapping[str, Any], rows: int | None, language: str) -> ForeseenError:

@@ -9,7 +9,7 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
 from curador.show.pages.svg import NARROW, WIDE, escaped
-from curador.show.release import WARNED, beside, marks, shown_columns, statement
+from curador.show.release import CLIPPED, WARNED, beside, marks, shown_columns, statement
 from curador.show.report.picture import Picture
 from curador.show.report.pictures import pictures
 from curador.show.report.reading import Drawable
@@ -68,7 +68,7 @@ def fragment(release: Drawable, most: int = MOST_LISTED) -> Fragment:
         listed,
         (*marks(release, most), *beside(release)),
         statement(release),
-        beside(release, WARNED),
+        beside(release, (*WARNED, *CLIPPED)),
     )
 
 

@@ -52,6 +52,14 @@ TEXTS = {
         "¿La primera línea de {file} da nombre a sus columnas?",
     ),
     "drafted": ("{file}: table {table} with {n} columns.", "{file}: tabla {table} con {n} columnas."),
+    "table-added": (
+        "{file}: table {table} with {n} columns added; the rest stays as it was.",
+        "{file}: se ha añadido la tabla {table} con {n} columnas; el resto queda como estaba.",
+    ),
+    "until-filled": (
+        "Until this is filled in, no command opens the study.",
+        "Hasta que se rellene, ninguna orden abre el estudio.",
+    ),
     "read": ("Read: {what}", "Leído: {what}"),
     "left-to-fill": ("Left to fill in", "Queda por rellenar"),
     "needed-unit": (
@@ -113,6 +121,10 @@ TEXTS = {
     "quality-too": (
         "How many rows fit no key, are NULL or are clipped is a question too, and paid for:",
         "Cuántas filas no tienen clave, son NULL o se recortan también es una pregunta, y se paga:",
+    ),
+    "limits-too": (
+        "The setting that cuts is contribution; `curador limits {table} --epsilon 0.1` measures what each value of it keeps.",
+        "El ajuste que recorta es contribution; `curador limits {table} --epsilon 0.1` mide qué conserva cada uno de sus valores.",
     ),
     # -- prepare, reload
     "prepared-by": (
@@ -177,6 +189,10 @@ TEXTS = {
     "left": ("remaining", "queda"),
     "closed": ("closed", "cerrado"),
     "until-day": ("until {day}", "hasta {day}"),
+    "capped-above": (
+        "Not all of it can be spent: {above}, above {scope}, has {left} left for everybody together.",
+        "No se puede gastar todo: a {above}, por encima de {scope}, le queda {left} para todos juntos.",
+    ),
     "for-a-period": (
         "It promises for this period alone: a person in the data of several periods loses the sum.",
         "Promete solo para este periodo: una persona que está en los datos de varios periodos pierde la suma.",

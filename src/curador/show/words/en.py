@@ -3,6 +3,7 @@
 from curador.show.words.report_en import TEXTS as REPORT
 
 TEXTS = {
+    "in-question": "In the question {name!r}: ",
     "at-place": "Line {line}, column {column}: ",
     **REPORT,
     # -- losses
@@ -45,11 +46,13 @@ TEXTS = {
     "fit-costs": "It costs {guarantee}, for {unit} {neighbors}; fitting the same again is free.",
     "fit-cut": "Of each unit at most {rows} rows are learned from.",
     "fit-whitened": "Learned by whitened descent: {steps} steps over {columns} columns, each row clipped to {clip}.",
+    "fit-whitened-by-rows": "Learned by whitened descent over {columns} columns. Steps and clipping follow from the budget and a noisy number of rows, which the same fit measures: on {rows} rows {steps} steps, each row clipped to {clip}.",
     "fit-sgd": "Learned by DP-SGD: {steps} steps over {columns} columns, each row clipped to {clip}.",
     "fit-made-up": "An example, not your table: on {rows} made-up rows with a linear rule such settings are right for {noised}, without noise for {plain}. On fewer rows noise costs more.",
     "fit-made-up-line": "On {rows} made-up rows, half of whose variance is a linear rule, such settings explain {noised} of it, without noise {plain}.",
     "score-counts": "Two counts, of rows it is right and wrong about, each within ± {error}, 95 % of the time.",
     "fit-regression": "Learned from noisy moments and {steps} noisy steps along residuals over {columns} columns, each row clipped to {clip} deviations.",
+    "fit-from-constant": "Learned from the mean of the label first, then from noisy moments of {columns} columns. What noise alone could have made is left out; a table of fewer than about {rows} rows gets the mean alone.",
     "fit-moments": "Learned from noisy moments of {columns} columns.",
     "fit-covariances": "On {rows} rows the variance along any direction has noise of deviation {noise}, where a column that fills its bounds evenly has variance 0.33.",
     "fit-made-up-centres": "On {rows} made-up rows that fill the bounds evenly, the mean of squared distances from centres is {noised}, without noise {plain}.",
@@ -57,6 +60,7 @@ TEXTS = {
     "fit-centres": "{clusters} centres are grown and moved in {rounds} rounds, each count with noise of deviation {noise}.",
     "model-keeps": "{guarantee} for {unit} {neighbors}.",
     "model-charged": "Charge {charge} of the ledger.",
+    "model-rows": "It counts the rows that fit was given: what a transformer learned from rows before is not covered.",
     "model-uncounted": "No ledger counted it: every fit on the same people adds to it.",
     "fit-search": "Of {candidates} candidates one is drawn, fitted and scored at rho {rho}, {runs} times in the mean; the best is shown.",
     "trials-epsilon": "privacy loss ε",
@@ -104,6 +108,12 @@ TEXTS = {
     "draft-first-line": "the names that were given; of {file} only the first line was read.",
     "draft-nothing": "the names that were given; nothing in {file} was read.",
     "protects-nobody": "no one, it is public",
+    # -- values that no declaration allows
+    "undeclared-value": "{column} has no declared value {value!r}, so probably no row has it: an answer about it is noise alone.",
+    "undeclared-near": "{column} has no declared value {value!r}, so probably no row has it: an answer about it is noise alone. Did you mean {near!r}?",
+    "undeclared-range": "By what is declared, {column} is {range}, so no row has {value}: an answer about it is noise alone.",
+    "undeclared-more": "So it is with {n} more values.",
+    "undeclared-asked": "A question about such values is refused unless it is asked anyway.",
     # -- an explanation
     "label-table": "table",
     "label-protects": "protects",
@@ -186,8 +196,16 @@ TEXTS = {
     # -- notes
     "covers": "An interval covers the statistic as it was protected: values clipped to their bounds, reals rounded down to "
     "their step, every unit cut to its limits. It does not cover what that left out.",
-    "rows-left-out": "At most {kept} count. What was cut is in no number and in no interval, so counts and sums can be too "
-    "small; by how much is not measured here.",
+    "rows-left-out": "At most {kept} count (contribution). What was cut is in no number and in no interval, so counts and sums "
+    "can be too small; by how much is not measured here.",
+    "limits-measure": "The setting is `contribution`, of the table or of the question. `limits` measures, for a small price, how "
+    "much of the data each value of it keeps.",
+    "without-keys": "A row is in no group, and in no total of groups, if {why}.",
+    "why-missing": "its {groups} is missing",
+    "why-other": "its {groups} is missing or is none of the declared values",
+    "or": " or ",
+    "public-count": "{outputs}: the declaration of this table says it already, and is public: {size:,}. An answer that is paid for "
+    "is less exact.",
     "step-is-coarse": "{outputs}: reals are rounded down to a step of {step} as they are read, which no interval covers and which "
     "can move this by more than its interval does. Where values have more digits, declare a smaller step: it costs "
     "nothing.",
@@ -198,13 +216,19 @@ TEXTS = {
     "these say next to nothing. Perhaps few rows of the data are behind them, or few have a value that reads as declared.",
     "below-zero": "{outputs}: a count below zero is a small one with noise. Read it as 0 up to the upper end of its interval.",
     "quality": "fits: within what was declared. missing: NULL, or not of the declared type. outside: none of the keys, or beyond "
-    "a bound, to which it is clipped.",
+    "a bound, to which it is clipped. All intervals hold together with the confidence stated; they end at 0 and at the declared size.",
+    "quality-fine": "Nothing wrong was found: in each column, at most {most:,} rows are missing or outside.",
+    "quality-found": "Found: {found}.",
+    "quality-missing": "missing values in {columns}",
+    "quality-outside": "values outside in {columns}",
+    "quality-size": "There are more rows than the declared size allows, {size:,}: correct the size.",
     "kept-rows": "{rows} of each {unit!r}",
     "kept-groups": "{rows} of each {unit!r} in each of {groups}",
     "per-unit": "There is one row for each {unit!r} that has rows here; those without any are not in it.",
-    "clipped-per-unit": "No row of a {unit!r} is left out, but what is counted or added up of one is clipped to what {rows} "
-    "rows can give.",
-    "clipped-beside": "What the inner query counts or adds up of one {unit!r} is clipped to what {rows} rows can give.",
+    "clipped-per-unit": "What is counted or added up of one {unit!r} is clipped to what {rows} rows can give (contribution). Where "
+    "many have more, the answer can be off by far more than its interval says.",
+    "clipped-beside": "What the inner query counts or adds up of one {unit!r} is clipped to what {rows} rows can give (contribution). "
+    "Where many have more, the answer can be off by far more than its interval says.",
     "joined": "Of each unit at most {rows} are joined, chosen before the join. A unit with more loses pairs of rows that "
     "match, so counts and sums of joined rows are too small; by how much is not known without paying for it.",
     "joined-outer": "Of each unit at most {rows} are joined, chosen before the join. A unit with more loses pairs of rows that "
@@ -229,18 +253,17 @@ TEXTS = {
     "tree-fitted": "Counts are noised at every level of the tree, then made to agree and not to be negative; public totals "
     "are kept. That costs nothing, and pulls small counts up: they are no longer unbiased.",
     "sets-added": "The finest groups are measured; every total is the sum of its parts, and has the noise of all of them. NULL in a "
-    "group stands for all its keys. Rows without one of the keys are in no total.",
+    "group stands for all its keys.",
     "sets-fitted": "Several of the groupings are measured, each with a share of the budget, then made to agree by least squares: "
     "every total is exactly the sum of its parts, and has the interval of what it is made of. NULL in a group stands for "
-    "all its keys. Rows without one of the keys are in no total.",
+    "all its keys.",
     "adjusted": "Adjusted by least squares, with {names}, so that numbers about the same rows agree. It uses only numbers that were released "
     "already, and is free; intervals are those of the adjusted numbers.",
     "adjusted-together": "Made to agree by least squares, after the noise and for free, with the errors stated: {names}.",
     "apart-large": "Not adjusted to other tables of the same rows: together they have too many numbers or columns of groups to be fitted.",
     "apart-cut": "The groups need not add up to totals of the same rows: what each unit has beyond the limit is dropped in each table "
     "apart, so that totals really differ.",
-    "apart-null": "Not adjusted to other tables of the same rows: rows without one of the keys are left out here, so that totals really "
-    "differ. Columns with keys that are declared never to be NULL agree.",
+    "apart-null": "Measured apart from other tables of the same rows: sums over these groups may differ a little from their totals.",
     "apart-otherwise": "Not adjusted to other tables of the same rows: its groups are chosen, or made to agree among themselves.",
     "contained": "{measures}: the sum over the groups of charge {charge} is already bought; here it is measured again, with noise of its own.",
     "computed": "What is computed from answers is post-processing and free. Sums and differences have intervals by the joint law of their noise, ratios by Fieller's method; for all else its parts cover at once, which is wider. An interval without ends says that a denominator may be zero.",
@@ -338,7 +361,7 @@ TEXTS = {
     "join-born": "born",
     "join-sex": "sex",
     "join-diagnosis": "diagnosis",
-    "join-private": "A curator counts diagnoses within ± {reach:g}, for ε = 1: as good for research, and about nobody.",
+    "join-private": "A curator counts diagnoses within ± {reach:g}, for ε = 1: good enough for research. A belief of 50% about any one person moves to {most:.0%} at most.",
     "join-refused": "A question for the diagnoses of single records was refused: a curator answers with no rows.",
     "join-answered": "A question for the diagnoses of single records was NOT refused.",
     "join-private-chart": "Records by diagnosis, as released (bars, with their 95 % intervals).",

@@ -3,6 +3,7 @@
 from curador.show.words.report_es import TEXTS as REPORT
 
 TEXTS = {
+    "in-question": "En la pregunta {name!r}: ",
     "at-place": "Línea {line}, columna {column}: ",
     **REPORT,
     # -- losses
@@ -45,11 +46,13 @@ TEXTS = {
     "fit-costs": "Cuesta {guarantee}, para {unit} {neighbors}; repetir el mismo ajuste es gratis.",
     "fit-cut": "De cada unidad se aprende de {rows} filas como mucho.",
     "fit-whitened": "Se aprende por descenso blanqueado: {steps} pasos sobre {columns} columnas, cada fila recortada a {clip}.",
+    "fit-whitened-by-rows": "Se aprende por descenso blanqueado sobre {columns} columnas. Los pasos y el recorte dependen del presupuesto y de un número de filas con ruido, que mide el mismo ajuste: con {rows} filas, {steps} pasos, cada fila recortada a {clip}.",
     "fit-sgd": "Se aprende por DP-SGD: {steps} pasos sobre {columns} columnas, cada fila recortada a {clip}.",
     "fit-made-up": "Un ejemplo, no su tabla: en {rows} filas inventadas con una regla lineal, estos ajustes aciertan {noised}; sin ruido, {plain}. Con menos filas el ruido cuesta más.",
     "fit-made-up-line": "En {rows} filas inventadas, la mitad de cuya varianza es una regla lineal, estos ajustes explican {noised} de ella; sin ruido, {plain}.",
     "score-counts": "Dos conteos, de filas en que acierta y en que falla, cada uno dentro de ± {error}, el 95 % de las veces.",
     "fit-regression": "Se aprende de momentos con ruido y de {steps} pasos con ruido según los residuos sobre {columns} columnas, cada fila recortada a {clip} desviaciones.",
+    "fit-from-constant": "Se aprende primero la media de la etiqueta y luego momentos con ruido de {columns} columnas. Se omite lo que el ruido solo podría haber hecho; una tabla de menos de unas {rows} filas recibe solo la media.",
     "fit-moments": "Se aprende de momentos con ruido de {columns} columnas.",
     "fit-covariances": "En {rows} filas, la varianza en cualquier dirección tiene ruido de desviación {noise}; una columna que llena sus límites por igual tiene varianza 0.33.",
     "fit-made-up-centres": "En {rows} filas inventadas que llenan los límites por igual, la media de los cuadrados de las distancias a los centros es {noised}; sin ruido, {plain}.",
@@ -57,6 +60,7 @@ TEXTS = {
     "fit-centres": "{clusters} centros crecen y se mueven en {rounds} rondas, cada conteo con ruido de desviación {noise}.",
     "model-keeps": "{guarantee} para {unit} {neighbors}.",
     "model-charged": "Cargo {charge} del registro.",
+    "model-rows": "Vale para las filas que recibió fit: no cubre lo que un transformador aprendió antes de las filas.",
     "model-uncounted": "Ningún registro lo contó: cada ajuste sobre las mismas personas se suma.",
     "fit-search": "De {candidates} candidatos se sortea, ajusta y puntúa uno con rho {rho}, {runs} veces de media; se muestra el mejor.",
     "trials-epsilon": "pérdida de privacidad ε",
@@ -104,6 +108,12 @@ TEXTS = {
     "draft-first-line": "los nombres dados; de {file} solo se ha leído la primera línea.",
     "draft-nothing": "los nombres dados; no se ha leído nada de {file}.",
     "protects-nobody": "a nadie, es pública",
+    # -- values that no declaration allows
+    "undeclared-value": "{column} no tiene declarado el valor {value!r}, así que probablemente ninguna fila lo tenga: una respuesta sobre él es solo ruido.",
+    "undeclared-near": "{column} no tiene declarado el valor {value!r}, así que probablemente ninguna fila lo tenga: una respuesta sobre él es solo ruido. ¿Quiso decir {near!r}?",
+    "undeclared-range": "Según lo declarado, {column} es {range}, así que ninguna fila tiene {value}: una respuesta sobre ese valor es solo ruido.",
+    "undeclared-more": "Lo mismo pasa con {n} valores más.",
+    "undeclared-asked": "Una pregunta sobre tales valores se rechaza, salvo que se haga de todos modos.",
     # -- an explanation
     "label-table": "tabla",
     "label-protects": "protege",
@@ -187,8 +197,16 @@ TEXTS = {
     "covers": "Un intervalo cubre el estadístico tal como se protegió: los valores, recortados a los límites de su columna y, "
     "los reales, redondeados hacia abajo a su paso; y las filas de cada unidad, a las que cuentan. No cubre lo que se "
     "recortó o se dejó fuera.",
-    "rows-left-out": "Cuentan como mucho {kept}. Lo recortado no está en ningún número ni en ningún intervalo, así que "
-    "conteos y sumas pueden quedarse cortos; por cuánto no se mide aquí.",
+    "rows-left-out": "Cuentan como mucho {kept} (contribution). Lo recortado no está en ningún número ni en ningún intervalo, así "
+    "que conteos y sumas pueden quedarse cortos; por cuánto no se mide aquí.",
+    "limits-measure": "El ajuste es `contribution`, de la tabla o de la pregunta. `limits` mide, por un precio pequeño, qué parte "
+    "de los datos conserva cada uno de sus valores.",
+    "without-keys": "Una fila no está en ningún grupo, ni en ningún total de grupos, si {why}.",
+    "why-missing": "le falta {groups}",
+    "why-other": "le falta {groups} o no es uno de los valores declarados",
+    "or": " o ",
+    "public-count": "{outputs}: la declaración de esta tabla ya lo dice, y es pública: {size:,}. Una respuesta pagada es menos "
+    "exacta.",
     "step-is-coarse": "{outputs}: al leerlos, los reales se redondean hacia abajo a un paso de {step}; ningún intervalo lo cubre, "
     "y aquí puede desviar el resultado más que el propio intervalo. Si los valores tienen más cifras, conviene declarar "
     "un paso menor: no cuesta nada.",
@@ -199,13 +217,20 @@ TEXTS = {
     "así que no dicen casi nada. Quizá hay pocas filas de los datos detrás, o pocas tienen un valor legible como se declaró.",
     "below-zero": "{outputs}: un conteo bajo cero es uno pequeño con ruido. Léalo como de 0 al extremo superior de su intervalo.",
     "quality": "fits: dentro de lo declarado. missing: NULL, o no del tipo declarado. outside: ninguna de las claves, o más allá "
-    "de un límite, al que se recorta.",
+    "de un límite, al que se recorta. Todos los intervalos se cumplen a la vez con la confianza indicada; terminan en 0 y en el tamaño "
+    "declarado.",
+    "quality-fine": "No se halló nada incorrecto: en cada columna faltan o quedan fuera como mucho {most:,} filas.",
+    "quality-found": "Se halló: {found}.",
+    "quality-missing": "valores que faltan en {columns}",
+    "quality-outside": "valores fuera en {columns}",
+    "quality-size": "Hay más filas de las que permite el tamaño declarado, {size:,}: corrija el tamaño.",
     "kept-rows": "{rows} de cada {unit!r}",
     "kept-groups": "{rows} de cada {unit!r} en cada uno de {groups}",
     "per-unit": "Hay una fila por cada {unit!r} que tiene filas aquí; los que no tienen ninguna no están.",
-    "clipped-per-unit": "No se deja fuera ninguna fila de un {unit!r}, pero lo que se cuenta o se suma de cada uno se recorta a "
-    "lo que pueden dar {rows} filas.",
-    "clipped-beside": "Lo que la consulta interior cuenta o suma de cada {unit!r} se recorta a lo que pueden dar {rows} filas.",
+    "clipped-per-unit": "Lo que se cuenta o se suma de cada {unit!r} se recorta a lo que pueden dar {rows} filas (contribution). Si "
+    "muchos tienen más, la respuesta puede desviarse mucho más de lo que dice su intervalo.",
+    "clipped-beside": "Lo que la consulta interior cuenta o suma de cada {unit!r} se recorta a lo que pueden dar {rows} filas "
+    "(contribution). Si muchos tienen más, la respuesta puede desviarse mucho más de lo que dice su intervalo.",
     "joined": "De cada unidad se unen como mucho {rows}, elegidas antes de la unión. Una unidad con más pierde pares de filas "
     "que coinciden, así que conteos y sumas de filas unidas quedan cortos; cuánto no se sabe sin pagar por ello.",
     "joined-outer": "De cada unidad se unen como mucho {rows}, elegidas antes de la unión. Una unidad con más pierde pares de "
@@ -230,18 +255,17 @@ TEXTS = {
     "tree-fitted": "Los conteos llevan ruido en cada nivel del árbol, y después se hacen concordar y no ser negativos; los "
     "totales públicos se conservan. Eso no cuesta nada, y sube los conteos pequeños: dejan de ser insesgados.",
     "sets-added": "Se miden los grupos más finos; cada total es la suma de sus partes, y tiene el ruido de todas ellas. NULL en un "
-    "grupo representa todas sus claves. Las filas sin una de las claves no están en ningún total.",
+    "grupo representa todas sus claves.",
     "sets-fitted": "Se miden varias de las agrupaciones, cada una con una parte del presupuesto, y luego se hacen concordar por mínimos "
     "cuadrados: cada total es exactamente la suma de sus partes, y tiene el intervalo de aquello de lo que está hecho. NULL "
-    "en un grupo representa todas sus claves. Las filas sin una de las claves no están en ningún total.",
+    "en un grupo representa todas sus claves.",
     "adjusted": "Ajustado por mínimos cuadrados, con {names}: así coinciden los números que se refieren a las mismas filas. Usa solo "
     "números ya publicados, así que no cuesta nada; los intervalos son los de los números ajustados.",
     "adjusted-together": "Se hacen concordar por mínimos cuadrados, después del ruido y gratis, con los errores indicados: {names}.",
     "apart-large": "No ajustado a otras tablas de las mismas filas: juntas tienen demasiados números o columnas de grupos para ajustarlas.",
     "apart-cut": "Los grupos no tienen por qué sumar los totales de las mismas filas: lo que cada unidad tiene de más se descarta en "
     "cada tabla por separado, así que los totales difieren de verdad.",
-    "apart-null": "Estos números se midieron aparte: aquí faltan las filas sin uno de los valores declarados, así que no suman exactamente lo "
-    "mismo que otras tablas de las mismas filas. Suman lo mismo los de columnas declaradas sin valores vacíos (NULL).",
+    "apart-null": "Medido aparte de otras tablas de las mismas filas: lo que suman estos grupos puede diferir un poco de sus totales.",
     "apart-otherwise": "No ajustado a otras tablas de las mismas filas: sus grupos se eligen, o se hacen concordar entre sí.",
     "contained": "{measures}: la suma sobre los grupos del cargo {charge} ya está comprada; aquí se mide de nuevo, con ruido propio.",
     "computed": "Lo que se calcula con las respuestas es posproceso y gratis. Las sumas y diferencias tienen intervalos por la ley conjunta de su ruido, los cocientes por el método de Fieller; en lo demás sus partes cubren a la vez, que es más ancho. Un intervalo sin extremos dice que un denominador puede ser cero.",
@@ -340,7 +364,7 @@ TEXTS = {
     "join-born": "nacimiento",
     "join-sex": "sexo",
     "join-diagnosis": "diagnóstico",
-    "join-private": "Un curador cuenta diagnósticos con ± {reach:g}, por ε = 1: igual de útil para investigar, y sobre nadie.",
+    "join-private": "Un curador cuenta diagnósticos con ± {reach:g}, por ε = 1: basta para investigar. Una creencia del 50% sobre una persona llega, como mucho, al {most:.0%}.",
     "join-refused": "Una pregunta por los diagnósticos de historias sueltas se rechazó: un curador no responde con filas.",
     "join-answered": "Una pregunta por los diagnósticos de historias sueltas NO se rechazó.",
     "join-private-chart": "Historias por diagnóstico, tal como se publica (barras, con sus intervalos del 95 %).",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import re
-import time
 import tomllib
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -52,6 +51,7 @@ from curador.query.plan.checked import check
 from curador.query.tables.names import distinct
 from curador.query.tables.table import Table, Tree
 from tests.seeded import examples
+from tests.steps import at_most
 
 VISITS = Table(
     "visits.parquet",
@@ -638,14 +638,12 @@ HOSTILE = {
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
 def test_hostile_text_is_refused_fast(text: str) -> None:
-    started_at = time.process_time()
-    try:
-        parse(text, TABLES)
-    except CuradorError:
-        pass
-    else:
-        assert text in [HOSTILE[name] for name in HOSTILE if name.startswith("nested ")], "long, but a question"
-    assert time.process_time() - started_at < 10  # what grows exponentially never ends
+    with at_most(5_000_000):  # what grows exponentially never ends
+        try:
+            parse(text, TABLES)
+        except CuradorError:
+            return
+    assert text in [HOSTILE[name] for name in HOSTILE if name.startswith("nested ")], "long, but a question"
 
 
 def star_chain(columns: int, queries: int) -> str:

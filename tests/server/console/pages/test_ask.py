@@ -261,9 +261,10 @@ def test_numbers_are_read_as_people_write_them(served: Served, changes: dict[str
 @pytest.mark.parametrize(
     ("where", "said"),
     [
-        ("sex = 'f'", "sex has no declared value “f”"),
-        ("sex IN ('F', 'X')", "sex has no declared value “X”"),
-        ("sex = 'F' OR age > 3", ""),
+        ("sex = 'f'", "sex has no declared value 'f'"),
+        ("sex IN ('F', 'X')", "sex has no declared value 'X'"),
+        ("age = 101", "By what is declared, age is 0 … 100"),
+        ("sex = 'F' OR age > 300", ""),
     ],
 )
 def test_a_value_that_was_never_declared_is_pointed_out_before_it_is_paid(
@@ -273,8 +274,26 @@ def test_a_value_that_was_never_declared_is_pointed_out_before_it_is_paid(
     with visitor(served, "ana") as ana:
         found = html.unescape(ana.post("/console/ask/estimate", data=asked, headers=PART).text)
     assert said in found
-    assert ("declared value" in found) == bool(said)
-    assert ("Did you mean “F”?" in found) == ("'f'" in where)
+    assert ("noise alone" in found) == bool(said)
+    assert ("Did you mean 'F'?" in found) == ("'f'" in where)
+    assert ('value="anyway"' in found and "Ask anyway and pay" in found and "anyway=True" in found) == bool(said)
+
+
+@pytest.mark.parametrize(
+    ("who", "language", "said"), [("ana", "en", "did you mean “F”?"), ("bea", "es", "¿quiso decir «F»?")]
+)
+def test_a_value_that_was_never_declared_is_paid_for_by_the_button_that_says_so(
+    served: Served, who: str, language: str, said: str
+) -> None:
+    asked = question(0, sql=f"SELECT COUNT(*) AS n FROM people WHERE sex = 'f' -- {who}", key="odd", epsilon="0.01")
+    before = charges(served, who)
+    with visitor(served, who, **{"Accept-Language": language}) as person:
+        refused = person.post("/console/ask", data={**asked, "do": "pay"})
+        assert (refused.status_code, charges(served, who)) == (422, before)
+        assert said in html.unescape(refused.text)
+        paid = person.post("/console/ask", data={**asked, "do": "anyway"}).headers["location"]
+        again = person.post("/console/ask", data={**asked, "do": "pay", "key": "other"}).headers["location"]
+    assert ("bought=now" in paid, "bought=again" in again, charges(served, who)) == (True, True, before + 1)
 
 
 def test_errors_of_unknown_sizes_are_a_table_and_ranks_are_parts_of_the_rows(served: Served) -> None:

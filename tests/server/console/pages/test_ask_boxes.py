@@ -169,6 +169,19 @@ def test_rows_behind_each_number_are_made_up_for_each_group_and_a_vague_answer_i
     assert 'id="vague" hx-swap-oob="true"><p class="warn">With about 400 rows' in vague
 
 
+@pytest.mark.parametrize(("size", "warned"), [("", ""), ("size = 1200", "With about 600 rows"), ("size = 199523", "")])
+def test_rows_that_are_only_made_up_discourage_nobody(tmp_path: Path, size: str, warned: str) -> None:
+    """Found by a newcomer: "With about 58 rows behind each number" came of 1,000 made-up rows, for 199,523."""
+    text = STUDY.replace('unit = "row"', f'unit = "row"\n{size}')
+    assert size in text
+    with serving(write_study(tmp_path, study=text)) as served, visitor(served, "ana") as ana:
+        sql = "SELECT sex, AVG(pay) AS m FROM people GROUP BY sex"
+        seen = ana.post("/console/ask/rehearsal", data=question(0, sql=sql, epsilon="0.0003"), headers=PART).text
+    assert "rows made up" in seen
+    assert ("would say next to nothing" in seen) == bool(warned)
+    assert warned in seen
+
+
 # ---- groups of numbers -----------------------------------------------------------------------------------------------
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from typing import Any
 
@@ -42,6 +43,20 @@ def test_weights_and_wanted_errors_split_the_budget_for_free(served: Served) -> 
     assert "epsilon 0.5<" not in by_error  # what the first one does not need goes to the second
     assert tried.count("made-up rows") >= 2
     assert len(served.curator.history()) == before
+
+
+def test_a_dashboard_with_a_value_that_was_never_declared_is_published_anyway(served: Served) -> None:
+    odd = {**BOARD, "sql-0": "SELECT COUNT(*) AS n FROM people WHERE sex = 'f'", "epsilon": "0.1", "key": "odd board"}
+    before = len(served.curator.history())
+    with visitor(served, "ana") as ana:
+        shown = html.unescape(ana.post("/console/dashboards/estimate", data=odd, headers={"HX-Request": "true"}).text)
+        refused = ana.post("/console/dashboards", data={**odd, "do": "pay"})
+        assert (refused.status_code, len(served.curator.history())) == (422, before)
+        assert "people: sex has no declared value “f”" in html.unescape(refused.text)
+        assert "bought=now" in ana.post("/console/dashboards", data={**odd, "do": "anyway"}).headers["location"]
+    assert "people: sex has no declared value 'f'" in shown
+    assert 'value="anyway"' in shown
+    assert len(served.curator.history()) == before + 1
 
 
 def test_a_dashboard_is_published_once_and_shown(served: Served) -> None:

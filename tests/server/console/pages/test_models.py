@@ -144,6 +144,19 @@ def test_who_buys_what_another_bought_pays_and_learns_nothing_of_the_other(serve
     assert "secret of ana" not in shown
 
 
+def test_a_model_of_rows_that_no_declaration_allows_is_learned_anyway(served: Served) -> None:
+    odd = {**FORM, "where": "age = 101", "epsilon": "0.01", "key": "odd"}
+    before = served.curator.charge_count("ana")
+    with visitor(served, "ana") as client:
+        planned = client.post("/console/models/plan", data=odd, headers={"HX-Request": "true"}).text
+        refused = client.post("/console/models", data=odd)
+        assert (refused.status_code, served.curator.charge_count("ana")) == (422, before)
+        assert ended(client, client.post("/console/models", data={**odd, "do": "anyway"})).status_code == 303
+    assert "By what is declared, age is 0 … 100" in planned
+    assert 'value="anyway"' in planned
+    assert served.curator.charge_count("ana") == before + 1
+
+
 def test_a_score_is_charged_and_read_again_for_free(served: Served) -> None:
     count = served.curator.charge_count
     with visitor(served, "ana") as client:
@@ -153,6 +166,7 @@ def test_a_score_is_charged_and_read_again_for_free(served: Served) -> None:
         shown = ended(client, client.post(f"{place}/score", data=asked)).text
         (share,) = re.findall(r"<dd>([\d.]+) %", shown)
         assert 0 <= float(share) <= 100
+        assert re.search(r"<small>[\d.]+ % to [\d.]+ %, 95 % of the time", shown)
         again = ended(client, client.post(f"{place}/score", data={**asked, "key": "other"})).text
         assert share in again
         assert count("ana") == before + 1

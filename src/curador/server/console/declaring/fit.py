@@ -18,9 +18,6 @@ PRICES = ("0.1", "0.05", "0.02", "0.01", "0.005", "0.002", "0.001")
 PART = 10
 """A check is offered for at most this part of what remains."""
 
-SURE = 0.9995
-"""How sure an alarm is: of many columns, one of twenty would be alarming by chance at the usual confidence."""
-
 STATES = ("fits", "missing", "outside")
 
 
@@ -65,18 +62,18 @@ class FitOfColumn:
     unclear: bool
 
 
-def fits(visit: Visit, found: Release, surely: Release, columns: Mapping[str, Column]) -> list[FitOfColumn]:
-    """What was found of each column; ``surely`` is the same with wider intervals, ``columns`` are as declared."""
+def fits(visit: Visit, found: Release, columns: Mapping[str, Column]) -> list[FitOfColumn]:
+    """What was found of each column; its intervals hold together, and ``columns`` are as declared."""
     names = [str(name) for name in found["column"]]
-    return [_fit(visit, found, surely, i, name, columns.get(name)) for i, name in enumerate(names)]
+    return [_fit(visit, found, i, name, columns.get(name)) for i, name in enumerate(names)]
 
 
-def _fit(visit: Visit, found: Release, surely: Release, i: int, name: str, column: Column | None) -> FitOfColumn:
+def _fit(visit: Visit, found: Release, i: int, name: str, column: Column | None) -> FitOfColumn:
     kind = "text" if column is None else column.kind.value
     numbers = [_number(found.numbers(state)[i], found.interval(state, i)) for state in STATES]
-    code = _verdict({state: surely.interval(state, i) for state in STATES})
+    code = _verdict({state: found.interval(state, i) for state in STATES})
     outside = found.interval("outside", i)
-    if code in ("fine", "unclear") and outside[0] >= 1:  # not as sure as an alarm, and worth a look
+    if code == "outside":
         code = "unlisted" if column is not None and column.keys else "beyond"
     hint = f"tables.fit-missing-{kind}" if code in ("none-fit", "missing") else ""
     low, high = (f"{round(end):,}" for end in outside)

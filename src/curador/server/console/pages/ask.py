@@ -37,7 +37,6 @@ from curador.server.console.questions.owned import owned
 from curador.server.console.questions.pricing import CONFIDENCES, affordable, left_of, place_of, priced
 from curador.server.console.questions.ranges import ranged
 from curador.server.console.questions.stage import drawable, drawn, rehearsed, rows_of
-from curador.server.console.questions.values import undeclared
 from curador.server.console.visit import Visit, Visiting
 from curador.server.gate.problems import status_of
 from curador.server.routes import asking
@@ -92,6 +91,7 @@ async def pay(visit: Visiting, caller: Buyer) -> Response:
     if form["do"] in ("read", "estimate"):
         return await _page(visit, caller, form, await _read(visit, caller, form["sql"]))
     terms = {"because": form["because"], "override": form["override"] == "yes", "key": form["key"]}
+    terms["anyway"] = form["do"] == "anyway"
     try:
         body = priced(form, AskBody, visit.language, **terms)
         found = sent(await asking.ask(body, visit.serving, caller))
@@ -145,7 +145,7 @@ async def rehearsal(visit: Visiting, caller: Buyer) -> Response:
 
 async def _page(visit: Visit, caller: Caller, form: Filled, built: Built | None, status: int = 200) -> Response:
     found = await _estimate(visit, caller, form)
-    tried = await _rehearsal(visit, caller, form) if form["do"] == "estimate" else {"rehearsal": None, "vague": False}
+    tried = await _rehearsal(visit, caller, form) if form["do"] == "estimate" else {"rehearsal": None, "vague": ""}
     names, left = visit.serving.curator.tables, left_of(found["remaining"])
     words = json.dumps(
         {
@@ -271,38 +271,34 @@ async def _estimate(visit: Visit, caller: Caller, form: Filled) -> dict[str, Any
         found = await serving.plan(caller, lambda: _explained(visit, caller, body))
         fits = sent(await asking.how_many(body, serving, caller))["fits"]
         made = await serving.plan(caller, lambda: estimated(found, fits, visit.language))
-        odd, more = await serving.plan(caller, lambda: undeclared(found["question"], serving.curator.tables))
         theirs = await serving.plan(caller, lambda: owned(visit, caller, body, found))
     except CuradorError as error:
         nothing: dict[str, Any] = {
             "estimate": None,
             "code": None,
             "odds": "",
-            "odd": [],
             "payable": False,
             "many": 0,
             "owned": [],
         }
         ranges = await _ranges(visit, caller, form["sql"], error)
-        return {**always, **nothing, "refused": error, "ranges": ranges, "vague": False}
+        return {**always, **nothing, "refused": error, "ranges": ranges, "vague": ""}
     return {
         **always,
         "estimate": made,
         "odds": Markup(made.odds),
-        "odd": odd,
-        "more_odd": more,
         "payable": made.free or fits != 0,
         "many": found["keys"] if (found["keys"] or 0) >= MANY_GROUPS else 0,
         "refused": None,
         "owned": theirs,
-        "code": code_of(body, str(visit.request.base_url).rstrip("/"), form["because"]),
+        "code": code_of(body, str(visit.request.base_url).rstrip("/"), form["because"], anyway=bool(made.undeclared)),
         "read_as": read_as(form["error"]) if form["by"] == "error" else "",
     }
 
 
 async def _rehearsal(visit: Visit, caller: Caller, form: Filled) -> dict[str, Any]:
     serving = visit.serving
-    nothing = {"rehearsal": Markup(""), "rows": "", "each": "", "vague": False}
+    nothing = {"rehearsal": Markup(""), "rows": "", "each": "", "vague": ""}
     try:
         body = priced(form, QuestionBody, visit.language)
         found = await serving.plan(caller, lambda: _explained(visit, caller, body))
@@ -317,5 +313,9 @@ async def _rehearsal(visit: Visit, caller: Caller, form: Filled) -> dict[str, An
     except CuradorError:
         return nothing
     each = f"{rows // groups:,}" if groups > 1 else ""
-    vague = any(note["code"] in VAGUE for note in made.remarks)
+    table = serving.curator.tables[found["question"]["table"]]
+    known = body.rows * groups if body.rows else table.size if table.unit.id is None else None
+    says_little = any(note["code"] in VAGUE for note in made.remarks)
+    # Made-up rows that are fewer than the real ones say nothing of these.
+    vague = f"{known // groups:,}" if known is not None and known <= rows and says_little else ""
     return {"rehearsal": Markup(shown), "rows": f"{rows:,}", "each": each, "vague": vague}

@@ -27,7 +27,7 @@ from curador.server.console.visit import Visit, Visiting
 from curador.server.gate.problems import status_of
 from curador.server.routes import asking
 from curador.server.service import Buyer, sent
-from curador.show.report.estimate import left, shares
+from curador.show.report.estimate import left, shares, undeclared_texts
 from curador.show.words.say import say
 
 router = page_router()
@@ -60,10 +60,12 @@ async def publish(visit: Visiting, caller: Buyer) -> Response:
         return await _page(visit, caller, Filled({**form.values, "places": str(_places(form) + 1)}))
     if form["do"].startswith("build-"):
         return await _page(visit, caller, _written(visit, form, form["do"].removeprefix("build-")))
-    if form["do"] != "pay":
+    if form["do"] not in ("pay", "anyway"):
         return await _page(visit, caller, form)
     try:
-        body = _body(form, PublishBody, visit.language, because=form["because"], key=form["key"])
+        body = _body(
+            form, PublishBody, visit.language, because=form["because"], key=form["key"], anyway=form["do"] == "anyway"
+        )
         found = sent(await asking.publish(body, visit.serving, caller))
     except CuradorError as error:
         place = str(error.facts.get("field", "")) or ("because" if error.code == "reason-needed" else "epsilon")
@@ -201,10 +203,20 @@ async def _estimate(visit: Visit, caller: Caller, form: Filled) -> dict[str, Any
             at = await visit.serving.plan(caller, partial(_culprit, visit, caller, form, error))
         except CuradorError:  # to find it takes too long
             at = 0
-        return {"whole": "", "each": [], "remaining": (), "fits": None, "refused": error, "refused_at": at}
+        return {
+            "whole": "",
+            "each": [],
+            "undeclared": [],
+            "remaining": (),
+            "fits": None,
+            "refused": error,
+            "refused_at": at,
+        }
     whole, each = shares(found, visit.language)
-    remaining = left(found["remaining"], visit.language)
-    return {"whole": whole, "each": each, "remaining": remaining, "fits": found["fits"], "refused": None}
+    said: dict[str, Any] = {"remaining": left(found["remaining"], visit.language), "fits": found["fits"]}
+    notes = ((name, undeclared_texts(one["notes"], visit.language)) for name, one in found["questions"].items())
+    said["undeclared"] = [f"{name}: {text}" for name, texts in notes for text in texts]
+    return {"whole": whole, "each": each, **said, "refused": None}
 
 
 def _culprit(visit: Visit, caller: Caller, form: Filled, error: CuradorError) -> int:

@@ -49,6 +49,7 @@ from curador.show.explain import guarantee_text
 from curador.show.report.estimate import left, risk
 from curador.show.report.fragments import figure_of
 from curador.show.report.odds import odds
+from curador.show.tables import percents
 
 router = page_router()
 
@@ -79,9 +80,10 @@ async def models(visit: Visiting, caller: Member, table: Named = "") -> Response
 async def pay(visit: Visiting, caller: Buyer) -> Response:
     """Pay for a model and let it learn, as a job; or say what it would cost, with the other button."""
     form = await filled(visit.request)
-    if form["do"] != "pay":
+    if form["do"] not in ("pay", "anyway"):
         return await _page(visit, caller, form)
     terms = {"because": form["because"], "override": form["override"] == "yes", "key": form["key"]}
+    terms["anyway"] = form["do"] == "anyway"
     try:
         made = await api.fit(_recipe(visit, form, FitBody, **terms), visit.serving, caller)
     except CuradorError as error:
@@ -107,7 +109,9 @@ async def job(job: jobs.JobId, visit: Visiting, caller: Member, other: Named = "
         bought = "again" if found["result"]["repeated"] else "now"
         return visit.to(f"/console/models/{found['result']['charge']}?bought={bought}{_shown_so(other, '&')}")
     kept = _shown_so(other, "?")
-    return visit.page("_models_job.html" if visit.partial else "models_job.html", one=found, kept=kept)
+    return visit.page(
+        "_models_job.html" if visit.partial else "models_job.html", one=found, kept=kept, percents=percents
+    )
 
 
 def _shown_so(other: str, sign: str) -> str:
@@ -159,7 +163,7 @@ def _place(error: CuradorError) -> str:
     named = str(error.facts.get("field", ""))
     if named or not error.code:
         return named.removeprefix("settings.")
-    return {"reason-needed": "because", "override-needed": "because", "needs-delta": "delta"}.get(error.code, "")
+    return {"reason-needed": "because", "override-needed": "because", "model-needs-delta": "delta"}.get(error.code, "")
 
 
 async def _page(visit: Visit, caller: Caller, form: Filled, status: int = 200, *, plan: bool = True) -> Response:
@@ -218,6 +222,7 @@ def _planned(visit: Visit, caller: Caller, body: RecipeBody) -> dict[str, Any]:
         "sentence": cost,
         "notes": notes,
         "free": before is not None,
+        "anyway": before is None and bool(run.undeclared),
         "fits": fits,
         "refusal": refusal,
         "risk": risk(run.guarantee, visit.language),
@@ -383,11 +388,11 @@ def _drawn(said: Predicted | None) -> dict[str, Any]:
 
 
 def _scored(visit: Visit, charge: Charge, made: Any) -> dict[str, str]:
-    low, high = made.interval()
+    share, low, high = made.texts()
     return {
         "at": charge.at[:16].replace("T", " "),
-        "accuracy": f"{100 * made.accuracy:.1f} %",
-        "interval": f"{100 * low:.1f} % … {100 * high:.1f} %",
+        "accuracy": share,
+        "interval": f"{low} … {high}",
         "cost": "" if charge.guarantee is None else guarantee_text(charge.guarantee, visit.language),
         "charge": charge.id,
     }

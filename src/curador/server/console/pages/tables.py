@@ -14,7 +14,7 @@ from curador.curator.table import described, missing_files
 from curador.errors import CuradorError, InvalidParameter
 from curador.server.access.auth import Caller
 from curador.server.bodies import PaidQualityBody, QualityBody
-from curador.server.console.declaring.fit import SURE, affordable, chosen, fits, is_fit, modest, price_of
+from curador.server.console.declaring.fit import affordable, chosen, fits, is_fit, modest, price_of
 from curador.server.console.forms import Filled, filled
 from curador.server.console.genuine import page_router
 from curador.server.console.visit import Visit, Visiting
@@ -152,8 +152,7 @@ def _place(error: CuradorError) -> str:
 def _found(visit: Visit, caller: Caller, table: str, charge: str) -> Response:
     found = is_fit(seen(visit.serving.curator, caller, charge, language=visit.language) if charge.isdecimal() else None)
     declared = _checked_table(visit, caller, table, charge)
-    surely = is_fit(seen(visit.serving.curator, caller, charge, confidence=SURE))
-    rows = fits(visit, found, surely, declared.columns)
+    rows = fits(visit, found, declared.columns)
     wrong = any(row.wrong for row in rows)
     told = "some-wrong" if wrong else "nothing-told" if all(row.unclear for row in rows) else "none-wrong"
     change = caller.role == "curator"

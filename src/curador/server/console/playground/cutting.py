@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from curador.audit.game import certain, truncated
+from curador.audit.game import CURVE, certain, truncated
 from curador.server.console.playground.formula import formula, fraction, power
 from curador.server.console.playground.lesson import Illustration, Knob, Lesson, tenth
 from curador.show.pages.charts import Axis, Track
@@ -14,9 +14,6 @@ DRAWS = 2000
 
 NEAR = 30
 """The chart reaches to this bound, or to twice the one that is chosen."""
-
-CURVE = tuple(sorted({round(2 * 500 ** (k / 30)) for k in range(31)}))
-"""The bounds at which delta is drawn: from 2 to 1,000."""
 
 
 def show(bound: Fraction) -> Illustration:

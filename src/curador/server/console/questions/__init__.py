@@ -6,7 +6,6 @@ Reading order:
 * ranges — groups of a number by ranges
 * pricing — a form as a body of the API
 * owned — answers to it that the asker has bought already, at another price
-* values — conditions on values that were never declared
 * stage — answers from made-up rows
 * showing — a release as somebody wants to see it
 * code — the same question in Python, on the command line and with curl

@@ -19,7 +19,7 @@ SELECT HISTOGRAM(pay, 0, 1000, 2000, 5000) AS n FROM staff"""
 """What SQL can be written, by a few questions."""
 
 
-def code_of(body: QuestionBody, address: str, because: str = "") -> dict[str, str]:
+def code_of(body: QuestionBody, address: str, because: str = "", *, anyway: bool = False) -> dict[str, str]:
     """The same question at the same price, as each door takes it."""
     sql = body.sql or ""
     price: dict[str, Any] = {"epsilon": body.epsilon, "delta": body.delta}
@@ -41,6 +41,10 @@ def code_of(body: QuestionBody, address: str, because: str = "") -> dict[str, st
             python.append(f"{name}={value!r}")
             options.append(f"--{name} {shlex.quote(str(value))}")
             sent[name] = value
+    if anyway:
+        python.append("anyway=True")
+        options.append("--anyway")
+        sent["anyway"] = True
     body_text = json.dumps(sent, ensure_ascii=False)
     return {
         "python": (

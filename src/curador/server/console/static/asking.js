@@ -16,7 +16,7 @@ function keep() {
 if (form) {
   const status = form.querySelector("[data-working]");
   form.addEventListener("submit", (event) => {
-    if (event.submitter && event.submitter.value !== "pay") return;
+    if (event.submitter && !["pay", "anyway"].includes(event.submitter.value)) return;
     keep();
     if (status) status.textContent = status.dataset.working;
   });

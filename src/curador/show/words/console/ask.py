@@ -151,6 +151,10 @@ TEXTS = {
         "Ya compró este número o sus grupos (cargo {charge}). Verlos es gratis; una respuesta nueva cuesta.",
     ),
     "owned-look": ("Look at it", "Verla"),
+    "pay-anyway": (
+        "Ask anyway and pay {cost}",
+        "Preguntar de todos modos y pagar {cost}",
+    ),
     "pay-free": (
         "Show it again, for free",
         "Mostrarla de nuevo, gratis",
@@ -207,18 +211,6 @@ TEXTS = {
     "many-groups": (
         "{n} groups: each of their numbers has this error. Fewer groups cost no more, and have more rows behind each number.",
         "{n} grupos: cada uno de sus números tiene este error. Menos grupos no cuestan más y tienen más filas detrás de cada número.",
-    ),
-    "undeclared": (
-        "{column} has no declared value “{value}”: probably no row has it, and the answer would be noise alone.",
-        "{column} no tiene declarado el valor «{value}»: probablemente ninguna fila lo tenga, y la respuesta sería solo ruido.",
-    ),
-    "undeclared-more": (
-        "And {n} more of these values are not declared.",
-        "Y otros {n} de estos valores no están declarados.",
-    ),
-    "meant": (
-        "Did you mean “{near}”?",
-        "¿Quiso decir «{near}»?",
     ),
     "error-error-needs-rows": (
         "The error of {output} depends on how many rows are behind it, which is not public. If you know about how many, write it under “More choices”; or pay an epsilon instead.",

@@ -49,6 +49,7 @@ TEXTS = {
         "How wrong {output} will be depends on how many rows are behind it, and that is not public. Leave its largest error empty, and give it a share of the budget.",
         "Cuánto errará {output} depende de cuántas filas hay detrás, y eso no es público. Deje vacío su error máximo y dele una parte del presupuesto.",
     ),
+    "pay-anyway": ("Answer all anyway and pay {cost}", "Responder todas de todos modos y pagar {cost}"),
     "pay-cost": ("Answer all and pay {cost}", "Responder todas y pagar {cost}"),
     "try": ("Try it on made-up rows", "Probarlo con filas inventadas"),
     "more": ("Add a question", "Añadir una pregunta"),

@@ -234,6 +234,18 @@ TEXTS = {
         "An epsilon of 10 or more promises next to nothing. Nothing was paid. Ask with less; or allow it under “More choices”.",
         "Un épsilon de 10 o más casi no promete nada. No se pagó nada. Pregunte con menos, o permítalo en «Más opciones».",
     ),
+    "error-undeclared-value": (
+        "{place}{column} has no declared value “{value}”, so probably no row has it. Nothing was paid. Correct it, or use the button that asks anyway, where there is one.",
+        "{place}{column} no tiene declarado el valor «{value}», así que probablemente ninguna fila lo tenga. No se pagó nada. Corríjalo, o use el botón que pregunta de todos modos, donde lo haya.",
+    ),
+    "error-undeclared-near": (
+        "{place}{column} has no declared value “{value}”; did you mean “{near}”? Nothing was paid. Correct it, or use the button that asks anyway, where there is one.",
+        "{place}{column} no tiene declarado el valor «{value}»; ¿quiso decir «{near}»? No se pagó nada. Corríjalo, o use el botón que pregunta de todos modos, donde lo haya.",
+    ),
+    "error-undeclared-range": (
+        "{place}By what is declared, {column} is {range}, so no row has {value}. Nothing was paid. Correct it, or use the button that asks anyway, where there is one.",
+        "{place}Según lo declarado, {column} es {range}, así que ninguna fila tiene {value}. No se pagó nada. Corríjalo, o use el botón que pregunta de todos modos, donde lo haya.",
+    ),
     "error-budget-exceeded": (
         "The budget does not cover this ({scope}): it costs {asked}, and {remaining} remains. Nothing was paid. Ask with less, or ask whoever gave the budget for more.",
         "El presupuesto no alcanza ({scope}): cuesta {asked} y queda {remaining}. No se pagó nada. Pregunte con menos, o pida más a quien dio el presupuesto.",

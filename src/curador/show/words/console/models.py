@@ -122,6 +122,7 @@ TEXTS = {
     ),
     "pay": ("Pay and learn", "Pagar y entrenar"),
     "pay-cost": ("Pay {cost} and learn", "Pagar {cost} y entrenar"),
+    "pay-anyway": ("Pay {cost} and learn anyway", "Pagar {cost} y entrenar de todos modos"),
     "pay-free": ("Show it again, for free", "Mostrarlo de nuevo, gratis"),
     "plan": ("What would it cost?", "¿Cuánto costaría?"),
     "pay-hint": (
@@ -275,7 +276,7 @@ TEXTS = {
     ),
     "score-button": ("Pay and count", "Pagar y contar"),
     "right": ("Right about", "Acierta en"),
-    "right-between": ("{low} % to {high} %, 95 % of the time", "{low} % a {high} %, el 95 % de las veces"),
+    "right-between": ("{low} to {high}, 95 % of the time", "{low} a {high}, el 95 % de las veces"),
     "interval": ("Between, 95 % of the time", "Entre, el 95 % de las veces"),
     # -- to take away
     "take": ("Take it away", "Llevárselo"),

@@ -15,9 +15,10 @@ ES: dict[str, tuple[str, str]] = {
     "price-needed": ("Una pregunta se paga con épsilon, con épsilon y delta, o con rho.", "Dé exactamente uno."),
     "gaussian-not-pure": ("El ruido gaussiano necesita un delta.", "Dé un delta, o use ruido de Laplace."),
     "needs-delta": (
-        "Los grupos sin claves públicas se eligen de forma privada, y eso necesita un delta.",
-        "Dé un delta, como 1e-6; o enumere las claves de la columna.",
+        "Los grupos por {groups} no tienen claves públicas: se eligen de forma privada, y eso necesita un delta.",
+        "Dé un delta, como 1e-6; o enumere las claves de {groups}.",
     ),
+    "model-needs-delta": ("El ruido gaussiano necesita un delta.", "Dé un delta, o rho."),
     "delta-not-granted": (
         "Los grupos sin claves públicas se eligen de forma privada, y eso necesita un delta. Aquí el presupuesto solo cuenta épsilon.",
         "Enumere las claves de la columna y pregunte solo con épsilon; o pida un delta a quien tiene el presupuesto.",
@@ -73,6 +74,18 @@ ES: dict[str, tuple[str, str]] = {
     "policy-delta": (
         "La política del estudio permite un delta de {most}, y esto necesita {cost}.",
         "Pregunte con un delta menor.",
+    ),
+    "undeclared-value": (
+        "{place}{column} no tiene declarado el valor «{value}», así que probablemente ninguna fila lo tenga: una respuesta sobre él es solo ruido.",
+        "Use un valor declarado. Para comprarla tal como está, pregunte con anyway=True.",
+    ),
+    "undeclared-near": (
+        "{place}{column} no tiene declarado el valor «{value}», así que probablemente ninguna fila lo tenga: una respuesta sobre él es solo ruido.",
+        "¿Quiso decir «{near}»? Para comprarla tal como está, pregunte con anyway=True.",
+    ),
+    "undeclared-range": (
+        "{place}Según lo declarado, {column} es {range}, así que ninguna fila tiene {value}: una respuesta sobre ese valor es solo ruido.",
+        "Use un valor declarado. Para comprarla tal como está, pregunte con anyway=True.",
     ),
     "delta-of-size": (
         "Un delta de {delta} no es menor que 1 / {size}, el tamaño público de {table}: permitiría publicar la fila de alguien tal como es.",

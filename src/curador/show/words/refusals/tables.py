@@ -63,6 +63,16 @@ ES: dict[str, tuple[str, str]] = {
         "Dele el nombre, o el origen, que tenía antes.",
     ),
     "table-bound": ("{table} gasta ya del presupuesto {scope}.", "Dé otro nombre a la tabla nueva."),
+    "file-empty": ("El archivo {file} está vacío.", "Escríbalo de nuevo, con sus filas."),
+    "folder-without-parquet": (
+        "La carpeta {folder} no tiene archivos Parquet.",
+        "Nombre los archivos, como carpeta/*.csv.",
+    ),
+    "study-not-extended": (
+        "Al archivo del estudio, tal como está escrito, no se le puede añadir una tabla.",
+        "Escriba en él cada tabla como [tables.NOMBRE].",
+    ),
+    "csv-of-no-csv": ("csv dice cómo están escritos los archivos CSV, y este no lo es.", "Quite csv."),
     "no-file": ("No hay un archivo {file}.", "Corrija la ruta de la tabla."),
     "no-column-in-source": ("No hay una columna {column} en el origen.", "Corrija su nombre, o quítela."),
     "stored-otherwise": (

@@ -77,10 +77,6 @@ TEXTS = {
         "Some rows have no value that could be read.",
         "Algunas filas no tienen un valor que se pudiera leer.",
     ),
-    "fit-is-outside": (
-        "Some rows lie outside the declared values.",
-        "Algunas filas quedan fuera de los valores declarados.",
-    ),
     "fit-is-unlisted": (
         "{low} to {high} rows have a value that is not in the list, in 95 of 100 cases: was one forgotten? Such rows are in no group.",
         "De {low} a {high} filas tienen un valor que no está en la lista, en 95 de cada 100 casos: ¿se olvidó alguno? Esas filas no están en ningún grupo.",

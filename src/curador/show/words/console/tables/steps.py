@@ -177,8 +177,8 @@ TEXTS = {
         "Sin lista, los grupos se hallan de forma privada y se omiten los de pocas personas.",
     ),
     "new-keys-no-delta": (
-        "Without a list, nobody can group by that column here: this study's budget (epsilon without a delta) does not pay for finding groups.",
-        "Sin lista, nadie podrá agrupar por esa columna aquí: el presupuesto de este estudio (épsilon sin delta) no paga por hallar grupos.",
+        "Without a list, nobody can group by that column here: this study's budget (epsilon without a delta) does not pay for finding groups. To add a delta: curador grant population --delta 1e-6 --because “…”; a new study begins with one by serve --new --epsilon 4 --delta 1e-6.",
+        "Sin lista, nadie podrá agrupar por esa columna aquí: el presupuesto de este estudio (épsilon sin delta) no paga por hallar grupos. Para añadir un delta: curador grant population --delta 1e-6 --because «…»; un estudio nuevo empieza con uno por serve --new --epsilon 4 --delta 1e-6.",
     ),
     "new-check-button": ("Check and preview", "Revisar y ver antes"),
     "new-preview": ("4. What will be declared of {table}", "4. Lo que se declarará de {table}"),
