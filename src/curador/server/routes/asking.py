@@ -11,6 +11,7 @@ from fastapi import APIRouter, Response
 from curador import Curator, Explanation, Plan, Publication, Release
 from curador.curator.purchase import Request
 from curador.curator.purchases.batch import Batch, stated
+from curador.curator.releases.explanation import Planned
 from curador.curator.study.quality import Quality
 from curador.curator.table import Asked, question_from
 from curador.errors import NotPromised
@@ -53,7 +54,7 @@ class Written:
     """Explanations as JSON, kept while their plan is: what they say follows from it, and from no data."""
 
     def __init__(self) -> None:
-        self._kept: dict[tuple[int, str, str], tuple[Plan, str]] = {}
+        self._kept: dict[tuple[int, str, str], tuple[Planned, str]] = {}
 
     def of(self, found: Explanation) -> str:
         key = id(found.plan), found.language, repr(found.shared)
@@ -163,18 +164,21 @@ async def explain_batch(body: BatchBody, serving: Serving, caller: Buyer) -> dic
     """What several answers together would cost and how wrong they would be; free."""
 
     def made() -> dict[str, Any]:
-        return {**_told(_batch(serving.curator, body), serving, caller), "remaining": remaining(serving, caller)}
+        return {
+            **_told(_batch(serving.curator, body), body.language, serving, caller),
+            "remaining": remaining(serving, caller),
+        }
 
     return await serving.plan(caller, made)
 
 
-def _told(batch: Batch, serving: Service, caller: Caller) -> dict[str, Any]:
+def _told(batch: Batch, language: str | None, serving: Service, caller: Caller) -> dict[str, Any]:
     """A batch as it is explained, with how many such still fit."""
     try:
         fits = serving.curator.how_many(batch, analyst=caller.who)
     except NotPromised:
         fits = None
-    return {**batch.to_dict(), "text": batch.explain(), "fits": fits}
+    return {**batch.to_dict(), "text": batch.explain(language or serving.curator.language), "fits": fits}
 
 
 @router.post("/batch")
@@ -203,7 +207,7 @@ async def explain_quality(body: QualityBody, serving: Serving, caller: Buyer) ->
 
     def made() -> dict[str, Any]:
         asked = serving.curator.quality(body.table, body.columns, **body.price())
-        return {**_told(asked, serving, caller), "remaining": remaining(serving, caller)}
+        return {**_told(asked, body.language, serving, caller), "remaining": remaining(serving, caller)}
 
     return await serving.plan(caller, made)
 

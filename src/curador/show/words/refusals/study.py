@@ -92,5 +92,6 @@ ES: dict[str, tuple[str, str]] = {
     "task-refused": ("Con estos datos no se forma una tarea.", "Mire las respuestas posibles y épsilon."),
     # -- requests
     "malformed": ("Esto no está llenado como debe.", "Mírelo de nuevo."),
+    "no-keys": ("Esa columna no declara claves.", "Elija una columna con claves."),
     "too-slow": ("La solicitud no llegó a tiempo.", "Envíela de nuevo."),
 }
