@@ -72,9 +72,10 @@ def import_chain() -> list[str]:
 
     @cache
     def chain(name: str) -> tuple[str, ...]:
-        return (*max(map(chain, graph[name]), key=len, default=()), name)
+        below: tuple[str, ...] = max((chain(one) for one in graph[name]), key=len, default=())
+        return (*below, name)
 
-    return list(max(map(chain, graph), key=len))
+    return list(max((chain(name) for name in graph), key=len))
 
 
 def _module(file: Path) -> str:

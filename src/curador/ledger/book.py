@@ -337,7 +337,9 @@ class Book(Registry, AccessList):
 
         def read_paid(rows: Rows) -> bool:
             number = past.answered_charge(rows, None, fingerprint)
-            return number is not None and all(past.has_paid(rows, self._key, scope, number) for scope in payers)
+            if number is None:
+                return False
+            return all(past.paid_with(rows, self._key, scope, number, fingerprint) is not None for scope in payers)
 
         return self._store.read(read_paid)
 
