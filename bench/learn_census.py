@@ -49,8 +49,8 @@ NUMBERS = {
 CLASSES = ["- 50000.", "50000+."]
 FITS = 5
 DEPENDENT = (
-    "Naive Bayes counts what several columns say alike as often as they say it: its AUC grows with the budget, its share "
-    "of right rows does not, as without privacy."
+    "Naive Bayes counts what several columns say alike as often as they say it: its AUC grows with the budget, its "
+    "share of right rows does not, as without privacy."
 )
 
 
