@@ -48,6 +48,10 @@ NUMBERS = {
 }
 CLASSES = ["- 50000.", "50000+."]
 FITS = 5
+DEPENDENT = (
+    "Naive Bayes counts what several columns say alike as often as they say it: its AUC grows with the budget, its "
+    "share of right rows does not, as without privacy."
+)
 
 
 def census() -> list[str]:
@@ -97,7 +101,7 @@ def census() -> list[str]:
         line("… with 16 steps and clip 3, as before", partial(made, steps=16, clip=3), rows, None, 3)
     for epsilon in (0.1, 1, 10):
         line(f"naive Bayes, ({epsilon}, 1e-5)", partial(learn.GaussianNB, epsilon, 1e-5, **about), rows, None, FITS)
-    return lines
+    return [*lines, "", DEPENDENT]
 
 
 def _files() -> list[Path]:

@@ -33,8 +33,8 @@ def test_a_larger_budget_gets_more_steps_and_clips_less(kind: Any) -> None:
 
 def test_rows_are_those_of_the_noisy_moments() -> None:
     """What is chosen changes with the noise, on the same rows: it is not their number."""
-    found = {LogisticRegression("0.1", 1e-5, **DECLARED).fit(X, Y).clip_ for _ in range(3)}
-    assert len(found) == 3
+    found = {LogisticRegression("0.1", 1e-5, **DECLARED).fit(X, Y).clip_ for _ in range(20)}
+    assert len(found) > 1
 
 
 def test_what_is_given_is_taken() -> None:

@@ -164,7 +164,7 @@ def flags(count: int, columns: int) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("delta", [None, 1e-5])
 def test_it_is_never_far_below_the_constant_nor_worse_with_more(delta: float | None) -> None:
     """It was at -10 and worse for an array of 0/1 columns, and by keys for a small budget, without a word."""
-    X, y = flags(20_000, 40)
+    X, y = flags(40_000, 40)
     keys = pd.DataFrame({"k": X.argmax(axis=1)})
     for rows, declared in ((X, {"bounds": (0, 1)}), (keys, {"keys": {"k": range(40)}})):
         found = []
