@@ -57,6 +57,11 @@ class Quality(Batch):
         return self.held
 
     @property
+    def undeclared(self) -> Sequence[Mapping[str, Any]]:
+        """None: what lies outside the declarations is what it counts."""
+        return ()
+
+    @property
     def note(self) -> Mapping[str, object]:
         text = f"quality of {', '.join(self.tables)}: {', '.join(self.plans)}"
         return {**super().note, "text": text, "quality": self.tables[0]}
