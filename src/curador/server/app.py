@@ -71,7 +71,7 @@ def make_app(open_curator: OpenCurator, settings: Settings | None = None, shared
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         def paced(ledger: Ledger | None) -> Curator:
             curator = open_curator(ledger)
-            curator.paced(limits.threads, service.clock.wait)
+            curator.paced(limits.threads, service.clock)
             return curator
 
         def more_collected(file: Path, study: Study) -> None:

@@ -17,7 +17,6 @@ from curador.server.bodies import FitBody, RecipeBody, ScoreBody
 from curador.server.gate.cpu import bounded
 from curador.server.gate.refusals import not_found, refused
 from curador.server.jobs.runner import Told
-from curador.server.routes.asking import remaining
 from curador.server.service import Buyer, Member, Service, Serving
 
 if TYPE_CHECKING:
@@ -75,7 +74,7 @@ async def explain_fit(body: RecipeBody, serving: Serving, caller: Buyer) -> dict
     def made() -> dict[str, Any]:
         run = planned(body, serving)
         said = {"model": run.text, "guarantee": run.guarantee.to_json(), "text": run.explain(serving.curator.language)}
-        return {**said, "remaining": remaining(serving, caller)}
+        return {**said, "remaining": serving.remaining(caller)}
 
     return await serving.plan(caller, made)
 
@@ -94,7 +93,7 @@ async def fit(body: FitBody, serving: Serving, caller: Buyer) -> dict[str, Any]:
             terms = Request(body.because, body.override, caller.who, body.key, body.fresh, tell)
             made = serving.curator.buy(run, terms)
             paid = {"charge": made.charge.id, "repeated": made.repeated}
-            return {**paid, "guarantee": run.guarantee.to_json(), "remaining": remaining(serving, caller)}
+            return {**paid, "guarantee": run.guarantee.to_json()}
 
         Request(body.because, body.override, caller.who, body.key, body.fresh)  # refused here, and not by the job
         serving.curator.policy.review(run, body.because, body.override)
