@@ -31,8 +31,9 @@ log). What they stand for: [errors](errors.md).
 | 500 | it failed; what was charged stays charged, and the same words for every reason |
 | 503 | the ledger does not answer |
 
-**Ticks.** What may read data (`ask`, `batch`) answers at the next tick. Whether a purchase of an analyst's own was
-answered (`history`, `releases`, `models`) is read at a tick, and a job is done from the tick after its end.
+**Ticks.** What may read data (`ask`, `batch`, `quality`) answers at the next tick; what the caller bought before that, and
+what the question alone refuses, leaves at once. Whether a purchase of an analyst's own was answered (`history`, `releases`,
+`models`) is read at a tick, and a job is done from the tick after its end. [Why](../proofs/clock.md).
 
 **Keys.** A purchase with a `key` is bought once, however often it is sent.
 """

@@ -103,6 +103,7 @@ def _listening(host: str, port: int) -> socket.socket:
         raise InvalidParameter(
             f"Nothing can listen on port {port} of {host}: {reason}.", fix="Choose another address or port."
         ) from None
+    bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # head and body are two writes: 44 ms between them
     bound.set_inheritable(True)  # by worker processes
     return bound
 
