@@ -18,11 +18,11 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+from curador import Curator
 from curador.audit.doors.run import ANSWERED, AttackRequest, Observation, differences
 from curador.audit.doors.stage import ScenesOnDisk
 from curador.audit.doors.times import TIMED
 from curador.cli.audit.web_door import web
-from curador import Curator
 from curador.errors import EngineFailed
 from curador.query.plan.plan import Plan
 from curador.server import app
@@ -187,7 +187,9 @@ class Held:
         """Begin to ask; what is returned moves the time to the next tick and gives the answer."""
         found: list[Any] = []
         before = self.times.leaving + len(self.times.waiting)
-        thread = Thread(target=lambda: found.append(self.post("/v1/ask", who, **{"sql": SQL, "epsilon": "0.1", **body})))
+        thread = Thread(
+            target=lambda: found.append(self.post("/v1/ask", who, **{"sql": SQL, "epsilon": "0.1", **body}))
+        )
         thread.start()
         until(lambda: self.times.leaving + len(self.times.waiting) > before or found)
 

@@ -179,8 +179,8 @@ def _body(tool: AgentTool, arguments: Mapping[str, Any]) -> Body:
     try:
         return tool.body.model_validate(dict(arguments))
     except ValidationError as error:
-        found = [{"loc": one["loc"], "type": one["type"]} for one in error.errors(include_url=False)]
-    raise malformed(found, f"See what {tool.name} takes.")
+        found = error.errors(include_url=False, include_input=False)
+    raise malformed(found, f"See what {tool.name} takes.", body=tool.body)
 
 
 def _refusal(error: CuradorError, desk: Desk) -> ToolAnswer:
