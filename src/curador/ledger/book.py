@@ -332,17 +332,6 @@ class Book(Registry, AccessList):
 
         return self._store.read(read_running)
 
-    def is_paid(self, fingerprint: str, receiver: str | None) -> bool:
-        payers = () if receiver is None else self._path(receiver)
-
-        def read_paid(rows: Rows) -> bool:
-            number = past.answered_charge(rows, None, fingerprint)
-            if number is None:
-                return False
-            return all(past.paid_with(rows, self._key, scope, number, fingerprint) is not None for scope in payers)
-
-        return self._store.read(read_paid)
-
     def answer(self, charge: str) -> bytes | None:
         number = past.number_of(charge)
 

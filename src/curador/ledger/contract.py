@@ -150,10 +150,6 @@ class Ledger(Protocol):
         """The charge with which a question is being answered; None if it was answered, or nobody is at it."""
         ...
 
-    def is_paid(self, fingerprint: str, receiver: str | None) -> bool:
-        """Whether a question was answered, and asking again costs the receiver nothing: :meth:`reserve` repeats it."""
-        ...
-
     def answer(self, charge: str) -> bytes | None:
         """The bytes that a charge was settled with; None if it never was."""
         ...

@@ -61,11 +61,8 @@ def agent_server(desk: Desk) -> Server[Any]:
         if tool is None or not tool.pays:  # never in a thread of what pays: when that one ends would be seen
             found = await run_sync(work, limiter=free)
         else:
-            try:
-                async with desk.clock.turn(paying):  # what was begun is done to its end, whoever stops waiting
-                    found = await run_sync(work, limiter=CapacityLimiter(1))
-            finally:
-                await desk.clock.leave()
+            async with desk.clock.turn(paying):  # what was begun is done to its end, whoever stops waiting
+                found = await run_sync(work, limiter=CapacityLimiter(1))
         text = TextContent(type="text", text=found.text)
         return CallToolResult(content=[text], structured_content=dict(found.values), is_error=found.failed)
 

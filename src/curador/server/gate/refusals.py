@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, get_args
+from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 
 from curador.curator.releases.explanation import Planned
 from curador.errors import CuradorError, InvalidParameter, QuestionRefused
@@ -28,99 +31,118 @@ def not_found() -> CuradorError:
 def malformed(
     found: Sequence[Mapping[str, Any]], fix: str, skip: int = 0, body: type[BaseModel] | None = None
 ) -> CuradorError:
-    """Where a request is wrong, in sentences that quote none of its values.
+    """Where a request is wrong, in sentences that quote no value; ``skip`` names of a place are not the sender's.
 
-    ``found`` is what the validator lists; the first ``skip`` names of a place are not the sender's.  ``body`` is what
-    the request should have been: with it the fields that it has are listed or suggested.
+    ``found`` are pydantic's errors about a ``body``.
 
-    >>> print(malformed([{"loc": ("body", "epsilon"), "type": "missing"}], "See it.", 1))
-    The request is not as described: `epsilon` is missing. To do: See it. (Cost: nothing was drawn, nothing was spent.)
+    >>> class Asked(BaseModel, extra="forbid"):
+    ...     sql: str
+    >>> malformed([{"loc": ("body", "sq"), "type": "extra_forbidden"}], "See it.", 1, Asked).what
+    'The request is not as described: unknown field `sq`: did you mean `sql`?'
     """
-    places: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
+    places: dict[str, list[tuple[Mapping[str, Any], _Place]]] = {}
     for one in found:
-        names = (str(name)[:LONGEST_NAME] for name in one["loc"][skip:] if not _TAG.fullmatch(str(name)))
-        places.setdefault(tuple(names), []).append(one)
-    said, fixes = [], []
-    for place, wrong in list(places.items())[:5]:
-        name = f"`{'.'.join(place)}`"
-        if wrong[0]["type"] == "json_invalid":
-            said.append("it is not JSON")
-        elif wrong[0]["type"] == "missing":
-            said.append(f"{name} is missing")
-        elif wrong[0]["type"] == "extra_forbidden":
-            said.append(f"there is no field {name}")
-            known = _fields(body, place[:-1])
-            close = [f"Did you mean `{meant}`?" for meant in get_close_matches(place[-1], known, 1)]
-            fixes += close or ([f"The fields are {', '.join(known)}."] if known else [])
-        else:
-            said.append(f"{name if place else 'it'} must {_wanted(wrong, _fields(body, place))}")
-    return refused(
-        f"The request is not as described: {'; '.join(said)}.", " ".join([*dict.fromkeys(fixes), fix]), "malformed"
-    )
+        place = _Place.of(one["loc"][skip:], body)
+        places.setdefault(place.name, []).append((one, place))
+    said = "; ".join(_sentence([one for one, _ in here], here[0][1]) for here in list(places.values())[:5])
+    return refused(f"The request is not as described: {said}{'' if said.endswith('?') else '.'}", fix, "malformed")
 
 
 LONGEST_NAME = 60
 """Characters of a field's name that a refusal repeats."""
 
-_TAG = re.compile(r"int|float|str|bool|(constrained|function|lax-or-strict)-.*|\w+\[.*|\w+Body")
-"""The names that the validator gives to the alternatives of one field."""
+_LABEL = re.compile(r"(int|float|bool|str|none|constrained-str|dict|list|tuple|function)\b.*")
+"""What pydantic calls the parts of a union, which no sender wrote."""
 
-_KINDS = {
-    "int": "a whole number",
-    "float": "a number",
-    "string": "a text",
-    "bool": "true or false",
-    "list": "a list",
-    "dict": "an object",
-    "model": "an object",
+_TAKES = {
+    "string_type": "a text",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "int_parsing": "a whole number",
+    "float_type": "a number",
+    "finite_number": "a number",
+    "bool_type": "true or false",
+    "list_type": "a list",
+    "dict_type": "an object",
+    "model_type": "an object",
+    "model_attributes_type": "an object",
 }
-_AMOUNT = ["a whole number", "a number", "a text"]
 
 _LIMITS = {
-    "string_too_short": "have at least {min_length} characters",
-    "string_too_long": "have at most {max_length} characters",
-    "too_short": "have at least {min_length} entries",
-    "too_long": "have at most {max_length} entries",
-    "greater_than_equal": "be at least {ge}",
-    "greater_than": "be above {gt}",
-    "less_than_equal": "be at most {le}",
-    "less_than": "be below {lt}",
-    "literal_error": "be {expected}",
-    "string_pattern_mismatch": "match the pattern {pattern}",
+    "missing": "is missing",
+    "string_too_short": "needs at least {min_length} characters",
+    "string_too_long": "has at most {max_length} characters",
+    "too_short": "needs at least {min_length} entries",
+    "too_long": "has at most {max_length} entries",
+    "greater_than_equal": "must be at least {ge}",
+    "greater_than": "must be above {gt}",
+    "less_than_equal": "must be at most {le}",
+    "less_than": "must be below {lt}",
+    "literal_error": "must be {expected}",
+    "string_pattern_mismatch": "must have the form {pattern}",
 }
 
 
-def _wanted(wrong: Sequence[Mapping[str, Any]], fields: Sequence[str]) -> str:
-    """What a field must be, from what the validator says of each of its alternatives.
+@dataclass(frozen=True)
+class _Place:
+    """A place in a body: its name, the field there, and which fields there are where it is none."""
 
-    >>> _wanted([{"type": "int_type"}, {"type": "float_type"}, {"type": "string_type"}], ())
-    'be a number, or one as a text such as "1/10"'
+    name: str
+    field: FieldInfo | None
+    known: tuple[str, ...]
+
+    @classmethod
+    def of(cls, steps: Sequence[object], body: type[BaseModel] | None) -> _Place:
+        path, field, known, left = list[str](), None, tuple[str, ...](), [str(step) for step in steps]
+        while left and (body is not None or not path):
+            path.append(left.pop(0))
+            if body is None:  # a part of the address, which has no fields
+                break
+            known, field = tuple(body.model_fields), body.model_fields.get(path[-1])
+            parts = () if field is None else tuple(_parts(field.annotation))
+            if left and not _LABEL.fullmatch(left[0]) and {dict, list} & set(map(get_origin, parts)):
+                path.append(left.pop(0))
+                field = None
+            body = next((x for x in parts if isinstance(x, type) and issubclass(x, BaseModel)), None)
+        return cls(".".join(path), field, known)
+
+
+def _parts(annotation: Any) -> Iterator[Any]:
+    """A type and all that it is made of."""
+    yield annotation
+    for part in get_args(annotation):
+        yield from _parts(part)
+
+
+def _sentence(errors: Sequence[Mapping[str, Any]], place: _Place) -> str:
+    """What is wrong at a place; of a union there are several errors."""
+    kind, name = errors[0]["type"], f"`{place.name[:LONGEST_NAME]}`"
+    if not place.name:
+        return "there is no body" if kind == "missing" else "the body is a JSON object, sent as application/json"
+    if kind == "extra_forbidden":
+        near = get_close_matches(place.name.rpartition(".")[2], place.known, 1)
+        return f"unknown field {name}" + (f": did you mean `{near[0]}`?" if near else f" (of {', '.join(place.known)})")
+    takes = dict.fromkeys(_TAKES[one["type"]] for one in errors if one["type"] in _TAKES)
+    if "a number" in takes:
+        takes.pop("a whole number", None)
+    if takes and len(takes) >= len({one["type"] for one in errors} - {"int_type"}):
+        example = place.field.examples if place.field is not None else None
+        return f"{name} takes {json.dumps(example[0]) if example else ' or '.join(takes)}"
+    stated = next((one for one in errors if one["type"] in _LIMITS), None)
+    if stated is None:
+        return f"{name} is not as described"
+    said = _LIMITS[stated["type"]].format(**stated.get("ctx", {}))
+    return f"{name} {said}".replace(" 1 characters", " 1 character").replace(" 1 entries", " 1 entry")
+
+
+def no_json(error: str, text: str, place: int, fix: str) -> CuradorError:
+    """Where a text stops being JSON.
+
+    >>> no_json("Expecting value", '{"a":', 5, "See it.").what
+    'The request is not JSON: Expecting value at line 1, column 6.'
     """
-    for one in wrong:
-        if one["type"] in _LIMITS:
-            if one["ctx"].get("min_length") == 1:
-                return "not be empty"
-            return _LIMITS[one["type"]].format(**one["ctx"])
-    kinds = list(dict.fromkeys(kind for one in wrong if (kind := _KINDS.get(one["type"].partition("_")[0]))))
-    if kinds == _AMOUNT:
-        return 'be a number, or one as a text such as "1/10"'
-    with_fields = f" with the fields {', '.join(fields)}" if fields and "an object" in kinds else ""
-    return f"be {' or '.join(kinds)}{with_fields}" if kinds else "be as described"
-
-
-def _fields(body: type[BaseModel] | None, place: Sequence[str]) -> list[str]:
-    """The fields of a body, or of what stands in one of its places; those that are needed first."""
-    for name in place:
-        field = None if body is None else body.model_fields.get(name)
-        body = None if field is None else _model_in(field.annotation)
-    found = {} if body is None else body.model_fields
-    return sorted(found, key=lambda name: not found[name].is_required())
-
-
-def _model_in(annotation: object) -> type[BaseModel] | None:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation
-    return next((model for one in get_args(annotation) if (model := _model_in(one)) is not None), None)
+    line, column = text.count("\n", 0, place) + 1, place - text.rfind("\n", 0, place)
+    return refused(f"The request is not JSON: {error} at line {line}, column {column}.", fix, "not-json")
 
 
 def unforeseen() -> CuradorError:

@@ -43,7 +43,7 @@ async def dashboards(visit: Visiting, caller: Buyer) -> Response:
     """An empty dashboard, with a first question."""
     private = [name for name, table in visit.serving.curator.tables.items() if not table.public]
     first = f"SELECT COUNT(*) AS n FROM {name_text(private[0])}" if private else ""
-    epsilon = affordable(await visit.serving.work(lambda: asking.remaining(visit.serving, caller)))
+    epsilon = affordable(await visit.serving.work(lambda: visit.serving.remaining(caller)))
     given = {"epsilon": epsilon, "places": str(FIRST), "confidence": "0.95", "sql-0": first}
     given["name-0"] = visit.say("dashboards.first-name")
     form = Filled(given)

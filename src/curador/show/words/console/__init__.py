@@ -16,4 +16,5 @@ Reading order:
 * models — what one would cost, what was learned, what it says of a row
 * audit — mechanisms tested as black boxes
 * playground — lessons on the real engine, which read no data
+* docs — the HTTP interface, for whoever writes programs
 """
