@@ -72,7 +72,8 @@ def import_chain() -> list[str]:
 
     @cache
     def chain(name: str) -> tuple[str, ...]:
-        below: tuple[str, ...] = max((chain(one) for one in graph[name]), key=len, default=())
+        none: tuple[str, ...] = ()
+        below = max((chain(one) for one in graph[name]), key=len, default=none)
         return (*below, name)
 
     return list(max((chain(name) for name in graph), key=len))
