@@ -72,11 +72,10 @@ def import_chain() -> list[str]:
 
     @cache
     def chain(name: str) -> tuple[str, ...]:
-        none: tuple[str, ...] = ()
-        below = max((chain(one) for one in graph[name]), key=len, default=none)
-        return (*below, name)
+        below = [chain(one) for one in graph[name]]
+        return (*(max(below, key=lambda found: len(found)) if below else ()), name)
 
-    return list(max((chain(name) for name in graph), key=len))
+    return list(max((chain(name) for name in graph), key=lambda found: len(found)))
 
 
 def _module(file: Path) -> str:
