@@ -73,9 +73,10 @@ def import_chain() -> list[str]:
     @cache
     def chain(name: str) -> tuple[str, ...]:
         below = [chain(one) for one in graph[name]]
-        return (*(max(below, key=lambda found: len(found)) if below else ()), name)
+        longest = max(below, key=len) if below else ()
+        return (*longest, name)
 
-    return list(max((chain(name) for name in graph), key=lambda found: len(found)))
+    return list(max((chain(name) for name in graph), key=len))
 
 
 def _module(file: Path) -> str:
