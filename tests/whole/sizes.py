@@ -76,7 +76,8 @@ def import_chain() -> list[str]:
         longest = max(below, key=len) if below else ()
         return (*longest, name)
 
-    return list(max((chain(name) for name in graph), key=len))
+    longest = max((chain(name) for name in graph), key=len)
+    return list(longest)
 
 
 def _module(file: Path) -> str:
