@@ -25,6 +25,7 @@ from curador import Access, Curator
 from curador.curator.study.file import read_study
 from curador.server.access.auth import give
 from curador.server.gate.settings import Settings
+from curador.server.run import _listening
 from tests.server.served import SQL, STUDY, serving, write_study
 
 ROOT = Path(__file__).parents[2]
@@ -158,7 +159,7 @@ def test_behind_the_proxy_the_last_hop_that_is_not_trusted_counts(proxied: Proxi
             named = {"X-Forwarded-For": f"198.51.100.9, {sender}"}
             seen = [proxy.get("/v1/tables", headers=named).status_code for _ in range(40)]
             assert seen[0] == 401  # whatever the one before did
-            assert seen[-1] == 429
+            assert 429 in seen  # each worker counts its half
 
 
 def test_every_request_is_a_line_of_the_log_also_with_workers(proxied: Proxied) -> None:
@@ -180,6 +181,15 @@ def test_every_request_is_a_line_of_the_log_also_with_workers(proxied: Proxied) 
     assert "/v1/releases/{id}" in {one.get("route") for one in proxied.lines}
     for hidden in ("hidden", "secret", "123456789", proxied.token, "127.0.0.1:", "ana"):
         assert hidden not in text.replace("analyst", "")
+
+
+def test_the_body_of_an_answer_does_not_wait_for_its_head_to_be_acknowledged() -> None:
+    with (
+        _listening("127.0.0.1", 0) as bound,
+        socket.create_connection(bound.getsockname()),
+        closing(bound.accept()[0]) as accepted,
+    ):
+        assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
 def test_a_valid_token_is_counted_by_itself(tmp_path: Path) -> None:

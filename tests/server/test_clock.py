@@ -219,7 +219,7 @@ def held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Held]:
         yield Held(times, served)
 
 
-REFUSED_AT_ONCE = {
+REFUSED_AT_ONCE: dict[str, dict[str, Any]] = {
     "syntax": {"sql": "SELEC"},
     "column": {"sql": "SELECT COUNT(wage) AS n FROM people"},
     "reason": {"sql": SQL, "epsilon": "2"},
@@ -247,14 +247,14 @@ def test_what_the_asker_bought_leaves_at_once_from_the_tick_after_it(held: Held)
     first = held.ask()()
     assert (first["repeated"], held.times.leaving) == (False, 1)
     (held.served.study.parent / "people.csv").unlink()  # nothing is opened for it
-    for more in ({}, {"key": "another"}):
-        again = held.post("/v1/ask", sql=SQL, epsilon="0.1", **more)
+    for key in (None, "another"):
+        again = held.post("/v1/ask", sql=SQL, epsilon="0.1", key=key)
         assert (again["repeated"], again["charge"], again["columns"]) == (True, first["charge"], first["columns"])
         assert again["remaining"] == first["remaining"]
     assert held.times.leaving == 1
-    for who, more in (("bea", {}), ("ana", {"fresh": True})):  # another asker, another purchase
+    for who, fresh in (("bea", False), ("ana", True)):  # another asker, another purchase
         before = held.times.leaving
-        held.ask(who, **more)()
+        held.ask(who, fresh=fresh)()
         assert held.times.leaving == before + 1
 
 

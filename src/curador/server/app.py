@@ -39,8 +39,8 @@ from curador.server.service import Service
 
 OPENAPI, DOCS = "/v1/openapi.json", "/docs"
 
-CHARGED = 8
-"""For each question that reads data, so many that are charged, and wait for a place to read."""
+CHARGED = 32
+"""Purchases at a time, for each question that reads data: they wait to read, or for the tick at which they leave."""
 
 HASHING = 2
 """Passwords that are hashed at a time."""
@@ -84,6 +84,7 @@ def make_app(open_curator: OpenCurator, settings: Settings | None = None, shared
         service.curator = service.study.curator
         app.state.mark = mark_of(service.curator.study_file)
         warm(service.curator)
+        app.openapi()  # made once, and not by whoever asks for it first
         service.free, service.paying = CapacityLimiter(limits.threads), CapacityLimiter(CHARGED * limits.threads)
         service.hashing, service.strangers = CapacityLimiter(HASHING), CapacityLimiter(STRANGERS)
         service.rehearsing, service.planning = CapacityLimiter(1), CapacityLimiter(max(1, limits.threads // 2))

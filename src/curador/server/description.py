@@ -18,7 +18,9 @@ Statistics about people, with a guarantee for each of them: every answer is char
 A request carries a token, `Authorization: Bearer cur_…`, and JSON. `POST /v1/explain` says what an answer would cost
 and how wrong it would be: free, and without the data. `POST /v1/ask` pays for it; with a `key`, sending the request
 again never buys twice. An amount is a number or a text: `0.1`, `"1/10"`. Every refusal says what happened, what to do
-and what it cost. The same as a page: `/docs`.
+and what it cost.
+
+The same as a page: `/docs`.
 """
 
 PROBLEM: dict[str, Any] = {

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Response
 from markupsafe import Markup, escape
 
 from curador.server.console.visit import Visiting
-from curador.server.reference import answers, sections
+from curador.server.reference import Listed, answers, sections
 
 router = APIRouter(include_in_schema=False)
 
@@ -17,8 +17,14 @@ router = APIRouter(include_in_schema=False)
 async def docs(visit: Visiting) -> Response:
     """Every route, what it takes and what it answers."""
     described = visit.request.app.openapi()
-    lead = [coded(part) for part in described["info"]["description"].split("\n\n")]
-    return visit.page("docs.html", lead=lead, sections=sections(described), answers=answers(described), coded=coded)
+    lead = described["info"]["description"].split("\n\n")[:-1]  # the last one says where this page is
+    shown = {"at": visit.request.app.openapi_url, "lead": lead, "coded": coded, "cells": cells}
+    return visit.page("docs.html", sections=sections(described), answers=answers(described), **shown)
+
+
+def cells(fields: Listed) -> list[list[str]]:
+    """The rows of a table of fields, without the marks of code."""
+    return [[cell.replace("`", "") for cell in row] for row in fields.rows]
 
 
 def coded(text: str) -> Markup:
