@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from curador.show.words.console.tables import TEXTS, mistakes
+from curador.show.words.say import texts
 
-CONSOLE = Path(__file__).parents[4] / "src" / "curador" / "server" / "console"
+TEXTS = texts("console/tables")
+CONSOLE = Path(__file__).parents[3] / "src" / "curador" / "server" / "console"
 
 
 def test_every_mistake_has_its_words() -> None:
@@ -16,7 +17,7 @@ def test_every_mistake_has_its_words() -> None:
     coded |= set(re.findall(r'\.say\(\s*[^,()]+(?:\([^()]*\))?[^,()]*, "([a-z0-9-]+)"', source))
     assert {"not-number", "list-unclear", "windows-1252", "unit-unsaid"} <= coded
     assert {code for code in coded if f"wrong-{code}" not in TEXTS} == set()
-    known = {code.removeprefix("wrong-") for code in mistakes.TEXTS}
+    known = {code.removeprefix("wrong-") for code in TEXTS if code.startswith("wrong-")}
     made_up = {f"{place}-needed" for place in ("groups", "rows")} | {"low-too", "high-too"}
     refused = set(re.findall(r'^    "([a-z0-9-]+)": "[a-z]+",$', source, re.MULTILINE))
     said = set(re.findall(r'"([a-z0-9-]+)"', source))
