@@ -410,7 +410,7 @@ def undeclared(expressions: Sequence[tuple[Expr, Scope]]) -> tuple[dict[str, Any
     """Constants that no declaration allows what they are compared with to be, as notes; no data is read.
 
     Looked at are = and IN between constants and a column, or what is computed from columns: public keys lack such a
-    constant, or bounds exclude it.  A <> is looked at where a declared value is near, since ``town <> ''`` is common and
+    constant, or bounds exclude it.  A <> is looked at where a declared value is near: ``town <> ''`` is common, and
     keeps every row.  A comparison of order is left alone, since ``age > 17`` may be meant although it holds for every
     declared age; so is LIKE.
 
