@@ -60,7 +60,7 @@ def test_what_was_bought_anyway_is_the_same_purchase_and_shown_again_to_its_buye
     for again in ({}, {"anyway": True}, {"key": "monday"}):
         same = curator.ask(ODD, epsilon=1, analyst="ana", **again)
         assert (same.repeated, same.charge, same.columns) == (True, first.charge, first.columns)
-    assert curator.ask(ODD, epsilon=1).repeated  # the holder of the budget, which was charged for ana
+    assert curator.ask(ODD, epsilon=1, anyway=True).repeated  # the holder of the budget, which was charged for ana
     refused(lambda: curator.ask(ODD, epsilon=1, analyst="ana", fresh=True))  # another purchase
     refused(lambda: curator.ask(ODD, epsilon=1, analyst="bea"))  # who learns nothing of what ana bought
     assert not curator.ask(ODD, epsilon=1, analyst="bea", anyway=True).repeated

@@ -532,7 +532,7 @@ def test_sources_that_cannot_be_opened(tmp_path: Path) -> None:
         (Files(str(tmp_path / "lost.parquet"), "parquet"), "There is no file 'lost.parquet'"),
         (Files(str(tmp_path / "*.pq"), "parquet"), "There is no file"),
         (Files(str(bad), "parquet"), "DuckDB could not open a table"),
-        (Files(str(empty), "csv"), "does not name its columns"),
+        (Files(str(empty), "csv"), "is empty"),
         (Frame(object()), "object is not a frame"),
         (EngineTable("duckdb:///lost.duckdb", "t"), "There is no DuckDB file"),
         (EngineTable("postgresql://nowhere", "t"), "lives in postgresql"),

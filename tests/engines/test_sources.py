@@ -274,7 +274,11 @@ def test_csv_headers(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text('\ufeff"a ""b""",c d\n1,2\n')
     assert csv_header(str(path)) == ['a "b"', "c d"]
-    for bad in ("", "a,A\n", "a,,b\n"):
+    for bad, said in (
+        ("", "is empty"),
+        ("a,A\n", "does not name its columns"),
+        ("a,,b\n", "does not name its columns"),
+    ):
         path.write_text(bad)
-        with pytest.raises(InvalidParameter, match="does not name its columns"):
+        with pytest.raises(InvalidParameter, match=said):
             csv_header(str(path))

@@ -181,7 +181,14 @@ def note_text(note: Facts, language: str = "en") -> str:
     if note["code"] == "rows-left-out":
         facts = {"kept": kept_text(note, language)}
     if note["code"] == "without-keys":
-        said = {code: say("or", language).join(note[code]) for code in ("other", "missing") if note[code]}
+        missing, other = note["missing"], note["other"]
+        both = [name for name in other if name in missing]
+        whys = {
+            "both": both,
+            "other": [name for name in other if name not in both],
+            "missing": [name for name in missing if name not in both],
+        }
+        said = {code: say("or", language).join(names) for code, names in whys.items() if names}
         facts = {"why": say("or", language).join(say(f"why-{code}", language, groups=x) for code, x in said.items())}
     if note["code"] == "quality-found":
         found = {code: ", ".join(note[code]) for code in ("missing", "outside") if note[code]}

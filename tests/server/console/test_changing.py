@@ -41,8 +41,6 @@ def study(tmp_path: Path) -> Path:
     lines = [f"{'FM'[i % 2]};{20 + i % 50};{i},5" for i in range(400)]
     (tmp_path / "people.csv").write_text("\n".join(["sex;age;pay", *lines]) + "\n")
     text = STUDY.replace('"people.csv"', '"people.csv"  # the census\ncsv = { delimiter = ";" }')
-    text += '[tables.towns]\nsource = "towns.csv"\npublic = true\ncolumns = { town = "text" }\n'
-    (tmp_path / "towns.csv").write_text("town\nLugo\n")
     made.write_text(text)
     return made
 

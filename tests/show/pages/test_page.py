@@ -42,7 +42,7 @@ class Outline(HTMLParser):
 
 EXHIBIT = Exhibit(
     "join",
-    {"reach": 3.0},
+    {"reach": 3.0, "most": 0.731},
     (
         Part(
             "the-attack",
@@ -105,7 +105,7 @@ def test_the_same_as_plain_values() -> None:
     (exhibit,) = plain["exhibits"]
     assert exhibit["tables"][0]["rows"] == [[HOSTILE, 3], ["cáncer", 2.5]]
     assert exhibit["charts"][0]["bars"][0]["mark"] == 0.7
-    assert exhibit["facts"] == {"reach": 3.0}
+    assert exhibit["facts"] == {"reach": 3.0, "most": 0.731}
 
 
 def test_findings_are_worded_as_they_word_themselves_and_never_verified() -> None:

@@ -69,5 +69,7 @@ class KnownPurchases:
     def _show(self, scope: str, charge: Charge) -> None:
         stored, whole = charge.note.get("measures"), charge.note.get("purchase")
         names = [*(stored if isinstance(stored, list) else ()), *([whole] if isinstance(whole, str) else ())]
-        if names:
-            self._found.setdefault((scope, charge.receiver), {}).update(dict.fromkeys(names, charge.id))
+        found = self._found.setdefault((scope, charge.receiver), {}) if names else {}
+        for name in names:  # the newest by its number: the order in which charges ended within a tick is not to be seen
+            if name not in found or int(found[name]) < int(charge.id):
+                found[name] = charge.id

@@ -112,8 +112,8 @@ class FromConstant:
     budget: Fraction
     pure: bool
     first: Fraction = Fraction(1, 40)
-    clear: int = 25
-    wasted: Fraction = Fraction(1, 10)
+    clear: int = 50
+    wasted: Fraction = Fraction(1, 50)
     steps: int = 5
     copies: int = 1
     neighbors: Neighbors = Neighbors.ADD_REMOVE

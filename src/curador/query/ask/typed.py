@@ -410,9 +410,9 @@ def undeclared(expressions: Sequence[tuple[Expr, Scope]]) -> tuple[dict[str, Any
     """Constants that no declaration allows what they are compared with to be, as notes; no data is read.
 
     Looked at are = and IN between constants and a column, or what is computed from columns: public keys lack such a
-    constant, or bounds exclude it.  A <> is looked at where a declared value is near: ``town <> ''`` is common, and
-    keeps every row.  A comparison of order is left alone, since ``age > 17`` may be meant although it holds for every
-    declared age; so is LIKE.
+    constant, or bounds exclude it.  What is excluded, by <> or NOT, is looked at where a declared value is near, since
+    ``town <> ''`` is common and keeps every row.  A comparison of order is left alone, since ``age > 17`` may be meant
+    although it holds for every declared age; so is LIKE.
 
     >>> town, age = Type(Kind.TEXT, keys=("Lugo", "Vigo")), Type(Kind.INTEGER, Fraction(18), Fraction(90))
     >>> tests = (ex.Compare("=", Name(n), ex.Literal(x)) for n, x in (("town", " lugo"), ("age", 17)))
@@ -445,17 +445,24 @@ def undeclared(expressions: Sequence[tuple[Expr, Scope]]) -> tuple[dict[str, Any
     return (*said, *([{"code": "undeclared-more", "n": len(found) - NAMED}] if len(found) > NAMED else ()))
 
 
-def _compared(e: Expr) -> Iterator[tuple[Expr, list[ex.Literal], bool]]:
-    """What an expression compares with constants, with which, and whether by equality or by <>."""
+def _compared(e: Expr, equal: bool = True) -> Iterator[tuple[Expr, list[ex.Literal], bool]]:
+    """What an expression compares with constants, with which, and whether for equality: not by <>, below NOT, or in a
+    CASE whose result is NULL, as that of ``NULLIF(x, 999)``."""
     if isinstance(e, Name):  # what it is made of has columns of its own
         return
     if isinstance(e, ex.In) or (isinstance(e, ex.Compare) and e.op in ("=", "<>")):
         operand, *others = e.parts
         constants = [x for x in others if isinstance(x, ex.Literal)]
         if constants and names(operand):
-            yield operand, constants, isinstance(e, ex.In) or e.op == "="
+            yield operand, constants, equal and (isinstance(e, ex.In) or e.op == "=")
+    if isinstance(e, ex.Case):
+        for test, value in e.whens:
+            yield from _compared(test, equal and value != ex.Literal(None))
+            yield from _compared(value, equal)
+        yield from _compared(e.otherwise, equal)
+        return
     for part in e.parts:
-        yield from _compared(part)
+        yield from _compared(part, equal and not isinstance(e, ex.Not))
 
 
 def _within_bounds(x: ex.Literal, t: Type) -> bool:

@@ -243,7 +243,7 @@ COUNTED = (MeasureKind.ROWS, MeasureKind.UNITS)
 def _without_keys(checked: Checked) -> dict[str, Any] | None:
     """A note on rows that are in no group; None where declarations and the question leave none.
 
-    ``missing`` are the groups whose value may be NULL, ``other`` those where it may also be none of the public ones.
+    ``missing`` are the groups whose value may be NULL, ``other`` those where it may be none of the public ones.
     """
     question = checked.question
     if checked.keys is None:  # then NULL is a group as any other
@@ -257,8 +257,8 @@ def _without_keys(checked: Checked) -> dict[str, Any] | None:
         given = question.tree is not None or group.name in listed
         if given and not any(_among(test, group.expr, t.domain) for test in tests):
             lost.add("other")
-        if lost:
-            found["other" if "other" in lost else "missing"].append(group.name)
+        for code in lost:
+            found[code].append(group.name)
     return {"code": "without-keys", **found} if found["missing"] or found["other"] else None
 
 
@@ -280,8 +280,8 @@ def _lost(e: ex.Expr, domain: tuple[Key, ...] | None, tests: Sequence[ex.Expr], 
     found = {"missing"} if t.nullable and e not in present else set()
     if isinstance(e, ex.Bin):
         inside = t.bounds is not None and e.edges[0] <= t.bounds[0] <= t.bounds[1] <= e.edges[-1]
-        return found if inside else {"other"}
-    return found if domain is None or has_no_other_values(e, scope) else {"other"}
+        return found if inside else {*found, "other"}
+    return found if domain is None or has_no_other_values(e, scope) else {*found, "other"}
 
 
 def _all_true(where: ex.Expr | None) -> Iterator[ex.Expr]:
