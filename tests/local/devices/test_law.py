@@ -264,7 +264,7 @@ class KeepsOnTies(client.Krr):
     """Compares with "at most": one step beyond the threshold."""
 
     def draw(self, own: int, source: client.Source) -> bytes:
-        return self._kept(own, self.keep + 1, self.size, source).to_bytes(self.report_bytes, "big")
+        return self._keep_or_redraw(own, self.keep + 1, self.size, source).to_bytes(self.report_bytes, "big")
 
 
 class NoRightAngles(client.DuchiVector):
