@@ -92,7 +92,7 @@ class Collector:
         new = not target.is_dir()
         try:
             target.mkdir(parents=True, exist_ok=True)
-            with _locked(target):
+            with _lock(target):
                 _fill(target, task.id, json.dumps(document, indent=1) + "\n")
         except OSError as error:
             if new:
@@ -178,7 +178,7 @@ class Collector:
                 try:
                     replayed = self.store.add(batch)
                 except CollectorFailed as failure:
-                    failure.cost = f"{_processed(receipt)}; {failure.cost}"
+                    failure.cost = f"{_counts_text(receipt)}; {failure.cost}"
                     raise
                 here: Mapping[Reason, int] = {"replayed": replayed} if replayed else {}
                 receipt += Receipt(len(batch.tokens) - replayed, batch.refused) + Receipt(0, here)
@@ -190,7 +190,7 @@ class Collector:
             raise CollectorFailed(
                 f"The rest of the messages cannot be read: {_reason(source.failure)}.",
                 fix="Collect them again when they can be read: no message counts twice.",
-                cost=_processed(receipt),
+                cost=_counts_text(receipt),
             )
         return receipt
 
@@ -264,7 +264,7 @@ def _weight(message: Any) -> int:
     return 0
 
 
-def _processed(receipt: Receipt) -> str:
+def _counts_text(receipt: Receipt) -> str:
     refused = sum(receipt.refused.values())
     return f"the {receipt.messages} messages before are processed, {receipt.accepted} accepted and {refused} refused"
 
@@ -273,7 +273,7 @@ def _processed(receipt: Receipt) -> str:
 
 
 @contextmanager
-def _locked(folder: Path) -> Iterator[None]:
+def _lock(folder: Path) -> Iterator[None]:
     """Keep other processes from creating a collector in this folder."""
     number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:

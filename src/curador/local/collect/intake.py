@@ -194,12 +194,12 @@ def incoming(file: BinaryIO, task: Task, stop: Stop, *, packed: bool = False) ->
     """
     longest = Intake(task).longest
     if not file.seekable():
-        return _unmarked(arriving(file.fileno(), longest, SECONDS, stop.reader, packed=packed))
+        return _strip_mark(arriving(file.fileno(), longest, SECONDS, stop.reader, packed=packed))
     opened = cast(BinaryIO, gzip.GzipFile(fileobj=file)) if packed else file
-    return takewhile(lambda _: not stop.signal, _unmarked(lines(opened, longest)))
+    return takewhile(lambda _: not stop.signal, _strip_mark(lines(opened, longest)))
 
 
-def _unmarked(messages: Iterator[Any]) -> Iterator[Any]:
+def _strip_mark(messages: Iterator[Any]) -> Iterator[Any]:
     """Drop a byte order mark; report a broken compressed file as one that cannot be read further."""
     try:
         for first in messages:

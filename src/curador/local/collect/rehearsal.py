@@ -156,18 +156,18 @@ def _(task: HeavyHitters, columns: Mapping[str, Sequence[Any]]) -> Any:
 
 @singledispatch
 def _made_up(task: Any, users: int) -> Any:
-    return [f"word-{i + 1}" for i in _skewed(MADE_UP, users)]
+    return [f"word-{i + 1}" for i in _skew(MADE_UP, users)]
 
 
 @_made_up.register
 def _(task: HeavyHitters, users: int) -> Any:
-    return [f"word-{i + 1}" if task.kind == "text" else i + 1 for i in _skewed(MADE_UP, users)]
+    return [f"word-{i + 1}" if task.kind == "text" else i + 1 for i in _skew(MADE_UP, users)]
 
 
 @_made_up.register
 def _(task: KeyedTask, users: int) -> Any:
     names = names_of(task.keys)
-    return [names[i] for i in _skewed(size_of(task.keys), users)]
+    return [names[i] for i in _skew(size_of(task.keys), users)]
 
 
 @_made_up.register
@@ -186,7 +186,7 @@ def _(task: Record, users: int) -> Any:
     return {name: _made_up(part, users) for name, part in zip(task.names, task.parts, strict=True)}
 
 
-def _skewed(size: int, users: int) -> list[int]:
+def _skew(size: int, users: int) -> list[int]:
     weights = np.cumsum(1 / np.arange(1, size + 1))
     ends = np.rint(users * weights / weights[-1]).astype(np.int64)
     return [int(i) for i in np.repeat(np.arange(size), np.diff(ends, prepend=0))]

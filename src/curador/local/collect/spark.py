@@ -71,10 +71,10 @@ def spark_tally(task: Task, dataframe: DataFrame, column: str = "report", *, tok
                 f"The DataFrame has no binary column {name!r}.", fix="Name the column with the reports' bytes."
             )
     document, shape = publish_task(task), task.empty_tally().support.shape
-    chosen = dataframe.select(*(F.col(_quoted(name)).alias(own) for name, own in zip(named, _OWN, strict=False)))
+    chosen = dataframe.select(*(F.col(_quote(name)).alias(own) for name, own in zip(named, _OWN, strict=False)))
     try:
-        counted = _mapped(chosen, _counting(document), _PARTS) if token is None else _once(chosen, document)
-        parts = _mapped(counted.repartition(MOST_PARTS), _adding, _PARTS).collect()
+        counted = _map_batches(chosen, _counting(document), _PARTS) if token is None else _once(chosen, document)
+        parts = _map_batches(counted.repartition(MOST_PARTS), _adding, _PARTS).collect()
     except PySparkException as error:
         raise InvalidParameter(
             f"Spark could not count the reports: {type(error).__name__}.",
@@ -88,19 +88,19 @@ def spark_tally(task: Task, dataframe: DataFrame, column: str = "report", *, tok
 
 
 def _once(chosen: DataFrame, document: dict[str, object]) -> DataFrame:
-    sorted_out = _mapped(chosen, _classifying(document), "report binary, token binary, reason int")
+    sorted_out = _map_batches(chosen, _classifying(document), "report binary, token binary, reason int")
     groups = sorted_out.groupBy("token", "reason").agg(F.min("report").alias("report"), F.count("*").alias("messages"))
-    return _mapped(groups.select("report", "reason", "messages"), _counting_once(document), _PARTS)
+    return _map_batches(groups.select("report", "reason", "messages"), _counting_once(document), _PARTS)
 
 
-def _mapped(frame: DataFrame, work: Work, schema: str) -> DataFrame:
+def _map_batches(frame: DataFrame, work: Work, schema: str) -> DataFrame:
     with warnings.catch_warnings():
         # Spark requires pandas here, and warns of its newer versions, but hands over only Arrow batches.
         warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
         return frame.mapInArrow(work, schema)
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 

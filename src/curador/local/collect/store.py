@@ -77,7 +77,7 @@ class ReportStore:
         aside = path.with_suffix(".new")
         for left in (aside, aside.with_suffix(".new.wal")):  # left by a process that was killed
             left.unlink(missing_ok=True)
-        with _translated(path), duckdb.connect(str(aside), config=CONFIG) as connection:
+        with _translate_errors(path), duckdb.connect(str(aside), config=CONFIG) as connection:
             connection.execute(_SCHEMA)
             connection.execute("INSERT INTO state VALUES (?, 0)", [task])
         aside.rename(path)
@@ -123,7 +123,7 @@ class ReportStore:
             raise CollectorFailed(
                 f"{self.path.name} is missing.", fix="Restore the collector's folder from a copy.", cost=KEPT
             )
-        with self._lock(fcntl.LOCK_SH if read_only else fcntl.LOCK_EX), _translated(self.path):
+        with self._lock(fcntl.LOCK_SH if read_only else fcntl.LOCK_EX), _translate_errors(self.path):
             connection = self._wait_for(lambda: _try_connect(self.path, read_only))
             try:
                 if _row(connection, "SELECT task FROM state") != (self.task,):
@@ -142,7 +142,7 @@ class ReportStore:
         try:
             file = os.open(self.path.with_suffix(".lock"), os.O_RDONLY | os.O_CREAT, 0o600)
         except OSError as error:
-            raise _failed(self.path, os.strerror(error.errno or 0)) from None
+            raise _failure(self.path, os.strerror(error.errno or 0)) from None
         try:
             self._wait_for(lambda: _try_lock(file, how))
             yield
@@ -218,7 +218,7 @@ def _row(connection: duckdb.DuckDBPyConnection, query: str) -> tuple[Any, ...]:
 
 
 @contextmanager
-def _translated(path: Path) -> Iterator[None]:
+def _translate_errors(path: Path) -> Iterator[None]:
     """Translate DuckDB's errors into ours, without paths."""
     try:
         yield
@@ -226,10 +226,10 @@ def _translated(path: Path) -> Iterator[None]:
         said = str(error).splitlines()[0].replace(f"{path.parent}{os.sep}", "")
         if isinstance(error, _BROKEN) or any(sign in said for sign in _SIGNS):
             raise _damaged(path) from None
-        raise _failed(path, said) from None
+        raise _failure(path, said) from None
 
 
-def _failed(path: Path, reason: str) -> CollectorFailed:
+def _failure(path: Path, reason: str) -> CollectorFailed:
     return CollectorFailed(
         f"{path.name} cannot be read or written: {reason}",
         fix="Make room on the disk or allow access to the folder, then collect again: what is in is not counted twice.",

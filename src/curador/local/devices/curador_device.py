@@ -256,7 +256,7 @@ def _words(numbers: list[int], size: int) -> bytes:
     return b"".join(int(x).to_bytes(size, "big") for x in numbers)
 
 
-def _packed(cells: int, n: int) -> bytes:
+def _pack(cells: int, n: int) -> bytes:
     """Pack the lowest ``n`` bits, from the highest of the first byte on; spare bits at the end are zero."""
     size = (n + 7) // 8
     return (cells << (8 * size - n)).to_bytes(size, "big")
@@ -264,7 +264,7 @@ def _packed(cells: int, n: int) -> bytes:
 
 def _bits(cells: list[bool]) -> bytes:
     """Pack bits, the first as the highest of the first byte."""
-    return _packed(int("".join("1" if cell else "0" for cell in cells), 2), len(cells))
+    return _pack(int("".join("1" if cell else "0" for cell in cells), 2), len(cells))
 
 
 def _place(salt: str, row: int, code: bytes, places: int) -> int:
@@ -292,7 +292,7 @@ def _as_list(value: object) -> list[Any] | None:
     return list(tuple.__iter__(value)) if issubclass(type(value), tuple) else None  # type: ignore[arg-type]
 
 
-def _named(value: object, name: str) -> Any:
+def _lookup(value: object, name: str) -> Any:
     """Look up a name in a dictionary; None if there is none."""
     try:
         return dict.get(value, name) if issubclass(type(value), dict) else None  # type: ignore[call-overload]
@@ -418,22 +418,22 @@ class Keyed(Task, keys=_keys, rest=_any, bits=_whole):
         _must(2 <= self.size <= 1 << 24, "There are not 2 to 2**24 keys.")
         _must(self.bits in (16, 32), "bits is not 16 or 32.")
         self.unit, self.report_bytes = 1 << self.bits, _bytes_for(self.size)
-        found = self._listed(self.rest) if _is_key(self.rest) else None
+        found = self._index(self.rest) if _is_key(self.rest) else None
         _must(self.rest is None or found is not None, "rest is none of the keys.")
         self.other_number: int = found or 0  # without a rest the first key, as numbers are clamped to their bounds
 
-    def _listed(self, key: str | int | None) -> int | None:
+    def _index(self, key: str | int | None) -> int | None:
         if isinstance(self.keys, dict):
             return self.keys.get(key)
         return key if isinstance(key, int) and 0 <= key < self.size else None
 
     def _number(self, value: Any) -> int | None:
         text = _as_text(value)
-        found = None if text is None else self._listed(text)
-        return self._listed(_integer_of(value)) if found is None else found  # a text may be that of an integer key
+        found = None if text is None else self._index(text)
+        return self._index(_integer_of(value)) if found is None else found  # a text may be that of an integer key
 
     def seen(self, value: Any) -> int:
-        found = self._listed(value) if type(value) is int else self._number(value)
+        found = self._index(value) if type(value) is int else self._number(value)
         return self.other_number if found is None else found
 
     def describe(self, value: Any) -> dict[str, Any]:
@@ -473,7 +473,7 @@ class Unary(Keyed, own=_whole, other=_whole):
     def draw(self, own: int, source: Source) -> bytes:
         cells, place = source.coins(self.other, self.bits, self.size), 1 << (self.size - 1 - own)
         cells |= place
-        return _packed(cells if source.coin(self.own, self.bits) else cells ^ place, self.size)
+        return _pack(cells if source.coin(self.own, self.bits) else cells ^ place, self.size)
 
 
 class Olh(Krr, hash_bits=_whole):
@@ -824,13 +824,13 @@ class Rappor(Hashed, bloom=_whole, hashes=_whole, cohorts=_whole, high=_whole, l
         cells = (1 << self.bloom) - 1 ^ source.coins(self.true, 32, self.bloom)  # the flipped bits
         for place in mine:
             cells ^= 1 << (self.bloom - 1 - place)
-        return {"row": (cohort.to_bytes(2, "big") + _packed(cells, self.bloom)).hex()}
+        return {"row": (cohort.to_bytes(2, "big") + _pack(cells, self.bloom)).hex()}
 
     def report_on(self, kept: dict[str, Any], source: Source) -> bytes:
         row = bytes.fromhex(kept["row"])
         ones = int.from_bytes(row[2:], "big") >> -self.bloom % 8
         high, low = source.coins(self.high, 32, self.bloom), source.coins(self.low, 32, self.bloom)
-        return row[:2] + _packed(low ^ (ones & (low ^ high)), self.bloom)
+        return row[:2] + _pack(low ^ (ones & (low ^ high)), self.bloom)
 
     def is_kept(self, kept: Any) -> bool:
         """Check that :meth:`remember` can have made this state."""
@@ -855,7 +855,7 @@ class CountMean(Hashed, rows=_whole, places=_whole):
         row = source.uniform(self.rows)
         mine = _place(self.series, row, own, self.places)
         cells = (1 << self.places) - 1 ^ source.coins(self.true, 32, self.places)  # the flipped bits
-        return row.to_bytes(2, "big") + _packed(cells ^ 1 << (self.places - 1 - mine), self.places)
+        return row.to_bytes(2, "big") + _pack(cells ^ 1 << (self.places - 1 - mine), self.places)
 
 
 class HadamardCountMean(CountMean):
@@ -899,7 +899,7 @@ class HeavyHitters(
             text = _as_text(value)
             code = self.seen(value).rstrip(b"\xff")
             kept = code.rstrip(b"\xfe").decode()
-            note = "It is not a text." if text is None else _changed(text, kept)
+            note = "It is not a text." if text is None else _change_note(text, kept)
             return _description(kept, "It is cut." if code.endswith(b"\xfe") else note)
         number = _number_of(value)
         held = int.from_bytes(self.seen(value), "big") - (1 << (8 * self.length - 1))
@@ -921,7 +921,7 @@ class HeavyHitters(
         return _words([level, row, *self.oracle.hashed(place, source)], self.word)
 
 
-def _changed(text: str, kept: str) -> str:
+def _change_note(text: str, kept: str) -> str:
     return "" if text == kept else "Half a character is replaced."
 
 
@@ -955,10 +955,10 @@ class Record(Task, names=_any, parts=_any, sampled=_whole):
         self.report_bytes = self.sampled * self.slot
 
     def seen(self, value: Any) -> list[Any]:
-        return [part.seen(_named(value, name)) for name, part in zip(self.names, self.each)]  # noqa: B905 (Python 3.9)
+        return [part.seen(_lookup(value, name)) for name, part in zip(self.names, self.each)]  # noqa: B905 (Python 3.9)
 
     def describe(self, value: Any) -> dict[str, Any]:
-        each = {name: part.describe(_named(value, name)) for name, part in zip(self.names, self.each)}  # noqa: B905
+        each = {name: part.describe(_lookup(value, name)) for name, part in zip(self.names, self.each)}  # noqa: B905
         return _description(each, "" if issubclass(type(value), dict) else "It is not a record.")
 
     def draw(self, own: list[Any], source: Source) -> bytes:
@@ -1020,7 +1020,7 @@ def read_task(document: Any) -> Task:
     version = document["curador"]
     _must(type(version) is int and version == VERSION, "This task is of another version.")
     body = document["task"]
-    task = _identified(body)
+    task = _identify(body)
     _label(body["name"], "name")
     for part in ("period", "segment"):
         _must(body[part] is None or _label(body[part], part), part)
@@ -1028,7 +1028,7 @@ def read_task(document: Any) -> Task:
     return task
 
 
-def _identified(body: Any) -> Task:
+def _identify(body: Any) -> Task:
     """Read the task of a document's body, with its identity; the labels are not checked."""
     labelled = isinstance(body, dict) and set(LABELS) <= set(body)
     task = _read({name: x for name, x in body.items() if name not in LABELS} if labelled else body, KINDS)
@@ -1183,7 +1183,7 @@ class Device:
                 self._busy = False
 
     def _answer(self, task: Task, value: Any, source: Source) -> dict[str, str]:
-        kept = self._checked(task)  # before reading the value
+        kept = self._check_answerable(task)  # before reading the value
         own = task.seen(value)
         if isinstance(task, (Longitudinal, Rappor)):
             kept = task.remember(own, kept, source)
@@ -1204,7 +1204,7 @@ class Device:
             raise TypeError("save is not done when it returns: it must not be asynchronous.")
         return made
 
-    def _checked(self, task: Task) -> Any:
+    def _check_answerable(self, task: Task) -> Any:
         """Return the state of a task that may be answered now, or refuse the task before anything is drawn."""
         if not isinstance(task, Task):
             raise TypeError("This is not a task that was read.")

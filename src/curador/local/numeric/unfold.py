@@ -77,14 +77,14 @@ def unfolded(
         raise InvalidParameter("There is nothing to unfold.", fix="Collect some reports first.")
     buckets = counts.size - window + 1
     x = np.full(buckets, 1.0 / buckets)
-    expected = _expected(x, window, near, far)
+    expected = _cell_law(x, window, near, far)
     for step in range(1, STEPS_MOST + 1):
         pull = counts / expected
         x *= far * pull.sum() + (near - far) * _windows(pull, window)
         x /= x.sum()
         if smooth:
             x = smoothed(x)
-        before, expected = expected, _expected(x, window, near, far)
+        before, expected = expected, _cell_law(x, window, near, far)
         if counts @ np.log(expected / before) < gain:
             return x, step
     return x, STEPS_MOST
@@ -100,7 +100,7 @@ def smoothed(x: Floats) -> Floats:
     return (wide[:-2] + 2 * x + wide[2:]) / 4
 
 
-def _expected(x: Floats, window: int, near: float, far: float) -> Floats:
+def _cell_law(x: Floats, window: int, near: float, far: float) -> Floats:
     """The probability of each cell if the buckets have these frequencies."""
     return far + (near - far) * _windows(np.pad(x, window - 1), window)
 

@@ -157,9 +157,9 @@ class DuchiVector(Bounded, mechanism="duchi-vector"):
 
     def _rows(self, values: Floats, entropy: Entropy) -> NDArray[np.uint8]:
         corner = level_coins(self._levels(values, entropy), entropy).reshape(values.shape)
-        return np.packbits(self._oriented(corner, entropy), axis=1)
+        return np.packbits(self._orient(corner, entropy), axis=1)
 
-    def _oriented(self, corner: NDArray[np.bool_], entropy: Entropy) -> NDArray[np.bool_]:
+    def _orient(self, corner: NDArray[np.bool_], entropy: Entropy) -> NDArray[np.bool_]:
         drawn = coins(1 << 15, 16, corner.size, entropy).reshape(corner.shape)
         twice_agreed = 2 * np.count_nonzero(drawn == corner, axis=1)
         towards = coins(self.true, BITS, len(corner), entropy)

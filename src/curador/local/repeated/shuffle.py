@@ -58,25 +58,25 @@ class Shuffled:
 
     def sentence(self, lang: str = "en") -> str:
         """The guarantee with all its assumptions, in English or Spanish."""
-        epsilon, delta = _said(rational(self.guarantee.epsilon)), _said(rational(self.guarantee.delta))
+        epsilon, delta = _four_digits(rational(self.guarantee.epsilon)), _four_digits(rational(self.guarantee.delta))
         said = {
             "en": f"Shuffled, the batch of {self.users} reports is ({epsilon}, {delta})-differentially private "
             "for the value of each person, provided that the shuffler is trusted: it does not collude with those who "
             "read the batch and keeps nothing that tells who sent what; that at least this many people follow the "
             "same task, each of them sends one report, and the batch is published once. "
-            f"Without that trust each report still keeps its own epsilon of {_said(self.local)}.",
+            f"Without that trust each report still keeps its own epsilon of {_four_digits(self.local)}.",
             "es": f"Barajado, el lote de {self.users} informes es ({epsilon}, {delta})-diferencialmente privado "
             "para el valor de cada persona, siempre que se confíe en quien baraja: no se alía con quienes leen el lote "
             "ni guarda nada que diga quién envió qué; que al menos ese número de personas siga la misma tarea, cada "
             "una envíe un solo informe, y el lote se publique una vez. "
-            f"Sin esa confianza cada informe conserva su propio épsilon de {_said(self.local)}.",
+            f"Sin esa confianza cada informe conserva su propio épsilon de {_four_digits(self.local)}.",
         }
         if lang not in said:
             raise InvalidParameter(f"No sentence in {lang!r}.", fix="Choose 'en' or 'es'.")
         return said[lang]
 
 
-def _said(x: Fraction) -> str:
+def _four_digits(x: Fraction) -> str:
     """Four digits, rounded up: a sentence promises no more than the number does."""
     with localcontext(Context(prec=4, rounding=ROUND_CEILING)):
         return f"{float(dec(x)):g}"

@@ -203,7 +203,7 @@ class Task(ABC):
     @cached_property
     def _client(self) -> curador_device.Task:
         try:
-            return curador_device._identified(json.loads(canonical(self.to_json())))
+            return curador_device._identify(json.loads(canonical(self.to_json())))
         except curador_device.Refused as refusal:
             raise InvalidParameter(f"No device would answer this task: {refusal}", fix="Change it.") from None
 

@@ -94,12 +94,12 @@ def among(frequency: Floats | float, people: int, users: int, part: float) -> Fl
     f = np.asarray(frequency, np.float64)
     frequent = np.maximum(f, 1 / people)
     # Below 1/people, more is allowed for by the rarest, one of the users: this bounds the allowance of all of them.
-    rare = np.asarray(_drawn(1 / people, math.log(users / part), people))
-    found: Floats = np.maximum(_drawn(frequent, np.log(1 / (part * frequent)), people), rare)
+    rare = np.asarray(_bound_in_draw(1 / people, math.log(users / part), people))
+    found: Floats = np.maximum(_bound_in_draw(frequent, np.log(1 / (part * frequent)), people), rare)
     return np.where(f > 0, np.minimum(found * (1 + MARGIN), 1.0), 0.0)
 
 
-def _drawn(frequency: Any, log: Any, people: int) -> Any:
+def _bound_in_draw(frequency: Any, log: Any, people: int) -> Any:
     third = log / (3 * people)
     return frequency + third + np.sqrt(third**2 + 2 * frequency * log / people)
 

@@ -134,9 +134,9 @@ class PrefixSearch:
     def run(self) -> Hitters:
         """Search, test the candidates, and bound the frequency of missed values."""
         candidates, left_out = self._search()
-        known = self._known(left_out)
+        known = self._known_values(left_out)
         goals = [(people, most + 1) for people, most in zip(self.people, left_out, strict=False)]
-        found = [self._found(group, known) for group in candidates]
+        found = [self._select(group, known) for group in candidates]
         goals += [(named.people, missed + 1) for named, _, missed in found]
         values = np.concatenate([self._frequency(named.support, named.people) - met for named, met, _ in found])
         people = np.concatenate([np.full(len(named.codes), named.people) for named, _, _ in found])
@@ -154,7 +154,7 @@ class PrefixSearch:
             max(left_out, default=-1) >= 0,
         )
 
-    def _found(self, group: Candidates, known: list[KnownValues]) -> tuple[Candidates, Floats, int]:
+    def _select(self, group: Candidates, known: list[KnownValues]) -> tuple[Candidates, Floats, int]:
         """Return the named candidates, the bias of their estimates, and the others' largest support.
 
         The bias comes from collisions.
@@ -195,7 +195,7 @@ class PrefixSearch:
             found |= times[which.reshape(-1)] > 1
         return found
 
-    def _known(self, left_out: list[int]) -> list[KnownValues]:
+    def _known_values(self, left_out: list[int]) -> list[KnownValues]:
         """The most frequent prefixes of each level, with a bound on the frequency of all others.
 
         A prefix that was never looked up begins with one that was left out, or is rarer than ``at_least``.
@@ -228,7 +228,7 @@ class PrefixSearch:
                 which, prefixes = extended(prefixes, task.length, self.text)
                 score = score[which]
             if level + 1 == task.levels:
-                candidates.append(self._tested(prefixes, range(level, level + 1)))
+                candidates.append(self._test(prefixes, range(level, level + 1)))
                 break
             support = self.support(level, prefixes)
             score = score + np.minimum(self._sigmas(support, self.people[level]), CAP)
@@ -237,7 +237,7 @@ class PrefixSearch:
             left_out.append(int(support[dropped].max(initial=-1)))
             prefixes, score = prefixes[kept], score[kept]
             done = ended(prefixes, self.text)
-            candidates.append(self._tested(prefixes[done], range(level + 1, task.levels)))
+            candidates.append(self._test(prefixes[done], range(level + 1, task.levels)))
             prefixes, score = prefixes[~done], score[~done]
         return candidates, left_out
 
@@ -252,7 +252,7 @@ class PrefixSearch:
         room = self.beam - half
         return np.concatenate([by_support[:half], rest[:room]]), rest[room:]
 
-    def _tested(self, codes: Bytes, levels: range) -> Candidates:
+    def _test(self, codes: Bytes, levels: range) -> Candidates:
         """Candidates with the support of people who had no part in choosing them."""
         whole, support = _whole(codes, self.task.length), np.zeros(len(codes), np.int64)
         for level in levels:
@@ -285,9 +285,9 @@ class PrefixSearch:
 
     def _least(self, people: int) -> int:
         """The support that a key of frequency ``at_least`` reaches but for its part of the miss."""
-        return self._reached(people, self.at_least) if self.at_least > 0 else 0
+        return self._support_needed(people, self.at_least) if self.at_least > 0 else 0
 
-    def _reached(self, people: int, frequency: float) -> int:
+    def _support_needed(self, people: int, frequency: float) -> int:
         # Keys may be missed with a chance in proportion to their frequencies, which sum to 1.
         chance = self.q + (self.p - self.q) * frequency
         return nearly_always_reached(people, chance, self.miss * frequency / (self.task.levels + 1))
@@ -296,7 +296,7 @@ class PrefixSearch:
         """The least frequency of keys with more support than all omissions, but for their parts of the miss."""
 
         def passes(frequency: float) -> bool:
-            return all(self._reached(people, frequency) >= goal for people, goal in goals)
+            return all(self._support_needed(people, frequency) >= goal for people, goal in goals)
 
         low, high = self.at_least, 1.0
         if passes(low):
