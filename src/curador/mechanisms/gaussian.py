@@ -104,7 +104,9 @@ class Gaussian(RealNoise):
 
     @cached_property
     def event(self) -> GaussianNoise:
-        return GaussianNoise(self.sigma, _moved(self.sensitivity, self.grid, self.coordinates), self.neighbors)
+        return GaussianNoise(
+            self.sigma, _grid_sensitivity(self.sensitivity, self.grid, self.coordinates), self.neighbors
+        )
 
     @property
     def variance(self) -> float:
@@ -120,7 +122,7 @@ class Gaussian(RealNoise):
         return real_gaussian(values, self.sigma, self.grid, entropy, exact)
 
 
-def _moved(sensitivity: Fraction, grid: int, coordinates: int) -> Fraction:
+def _grid_sensitivity(sensitivity: Fraction, grid: int, coordinates: int) -> Fraction:
     """The l2 sensitivity after putting each coordinate on the grid, which can move it by one step."""
     return sensitivity + sqrt_up(Fraction(coordinates)) * Fraction(2) ** grid
 
@@ -130,7 +132,7 @@ def _for_grid(sigma: Fraction, sensitivity: Fraction, grid: int, coordinates: in
 
     So the charge of the grid is paid.
     """
-    moved = _moved(sensitivity, grid, coordinates)
+    moved = _grid_sensitivity(sensitivity, grid, coordinates)
     if moved > 2 * sensitivity:
         raise InvalidParameter(
             f"With noise this large the grid would cost more than the statistic of {coordinates} coordinates.",

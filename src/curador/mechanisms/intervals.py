@@ -125,11 +125,11 @@ def repeated_reach(terms: Sequence[RepeatedTerm], miss: float) -> float:
         return above(abs(weight) * only.reach(miss))
     # Weights of any size: squares of very large and of very small weights leave doubles.
     size = max(-1000, math.frexp(max(abs(w) for w, _, _ in terms))[1])
-    found = _repeated([(math.ldexp(w, -size), m, n) for w, m, n in terms], miss)
+    found = _scaled_reach([(math.ldexp(w, -size), m, n) for w, m, n in terms], miss)
     return found * 2.0 ** (size // 2) * 2.0 ** (size - size // 2)
 
 
-def _repeated(terms: Sequence[RepeatedTerm], miss: float) -> float:
+def _scaled_reach(terms: Sequence[RepeatedTerm], miss: float) -> float:
     """Bound the error for weights of which the largest is about 1."""
     count = sum(n for _, _, n in terms)
     laplaces = [(w, m, n) for w, m, n in terms if isinstance(m, Laplace | IntegerLaplace)]
@@ -227,8 +227,7 @@ class SumTest:
     """Tests whether a weighted sum of independent noises may be as large as x, in many places at once.
 
     Guarantee: a sum is further from 0 than the tested sizes with probability at most ``miss``.  Its exact law shows
-        that
-    for Gaussian noises and for up to six Laplace noises, where integer noise is at most 1 from continuous noise
+    that for Gaussian noises and for up to six Laplace noises, where integer noise is at most 1 from continuous noise
     (docs/proofs/noise.md).  A union bound shows it for any noises, also for sums of them.
 
     >>> test = SumTest((Laplace(1, 1), Laplace(1, 1)), miss=0.05)
@@ -319,10 +318,10 @@ class SumTest:
         return any(self._slacks)
 
     def _union(self, sizes: Sequence[NDArray[Any] | float]) -> Array:
-        return _weighted(sizes, self._alone)
+        return _weigh(sizes, self._alone)
 
     def _slack(self, sizes: Sequence[NDArray[Any] | float]) -> Array:
-        return _weighted(sizes, self._slacks)
+        return _weigh(sizes, self._slacks)
 
     @cached_property
     def _alone(self) -> tuple[float, ...]:
@@ -345,7 +344,7 @@ class SumTest:
         )
 
 
-def _weighted(sizes: Sequence[NDArray[Any] | float], by: Sequence[float]) -> Array:
+def _weigh(sizes: Sequence[NDArray[Any] | float], by: Sequence[float]) -> Array:
     total = sizes[0] * by[0]
     for size, x in zip(sizes[1:], by[1:], strict=True):
         total = total + size * x

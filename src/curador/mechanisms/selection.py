@@ -312,8 +312,7 @@ class TopK(Mechanism):
     Each choice is by the exponential mechanism at epsilon / k.
 
     Guarantee: epsilon-DP.  These are k choices of bounded range epsilon / k each [DR19], which an accountant may
-        compose
-    more tightly when a delta is allowed.
+    compose more tightly when a delta is allowed.
     Assumes: no score moves by more than ``sensitivity`` between neighbours, and the candidates are public.
 
     >>> mechanism = TopK(2, sensitivity=1, epsilon=2)

@@ -303,7 +303,7 @@ def search(
             answers[database] = _numbers(function(tuple(domain[i] for i in database)))
         return answers[database]
 
-    pairs = _replaced if kind is Neighbors.REPLACE else _removed
+    pairs = _replacements if kind is Neighbors.REPLACE else _removals
     most = _Norms(_ZERO, _ZERO, _ZERO)
     for d, e in pairs(len(domain), size):
         most = _Norms(*map(max, most, _change(answer(d), answer(e))))
@@ -318,7 +318,7 @@ def _too_many(records: int, rows: int) -> bool:
 # Databases are multisets of indices into the domain, as sorted tuples.
 
 
-def _removed(records: int, rows: int) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
+def _removals(records: int, rows: int) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
     for size in range(1, rows + 1):
         for database in combinations_with_replacement(range(records), size):
             for i in range(size):
@@ -326,7 +326,7 @@ def _removed(records: int, rows: int) -> Iterator[tuple[tuple[int, ...], tuple[i
                     yield database, database[:i] + database[i + 1 :]
 
 
-def _replaced(records: int, rows: int) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
+def _replacements(records: int, rows: int) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
     for others in combinations_with_replacement(range(records), rows - 1):
         yield from combinations([tuple(sorted((*others, x))) for x in range(records)], 2)
 

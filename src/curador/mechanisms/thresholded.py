@@ -100,8 +100,7 @@ class Thresholded(GroupSelection):
         interval goes down to 1, the least count of a shown group.
 
         Guarantee: each interval of a shown group covers with probability at least ``confidence``, for any count
-            [WFB13].
-        Both tails are those of the exact law, rounded up (docs/proofs/keys.md).
+        [WFB13].  Both tails are those of the exact law, rounded up (docs/proofs/keys.md).
 
         >>> low, high = ThresholdedLaplace(epsilon=1, delta=1e-6).interval([15, 18, 19, 1000])
         >>> list(zip(low.tolist(), high.tolist()))

@@ -50,9 +50,8 @@ class ContinualCount(Mechanism):
     Gaussian noise.
 
     Guarantee: for the whole stream, integer Laplace noise of l1 sensitivity levels * sensitivity, or integer Gaussian
-        noise of squared l2 sensitivity levels * sensitivity**2 [DNPR10, CSS11].  Under replace the first doubles; the
-        second
-    is four times as large, or twice if not ``signed`` (docs/proofs/tree.md).
+    noise of squared l2 sensitivity levels * sensitivity**2 [DNPR10, CSS11].  Under replace the first doubles; the
+    second is four times as large, or twice if not ``signed`` (docs/proofs/tree.md).
     Assumes: a unit adds at most ``sensitivity`` to the increment of one step, in size; under replace it may leave one
     step and join another.  ``signed=False``: its contribution is never below 0, as in a count of rows.
     Fails: nothing is released after the horizon; the whole cost is spent at opening.

@@ -89,7 +89,7 @@ def real_laplace(
     >>> real_laplace(np.array([1.0, 2.0]), scale, grid_exponent(scale)).round(3)
     array([1., 2.])
     """
-    return _released(values, exact, _laplace(scale, e), e, entropy)
+    return _release(values, exact, _laplace(scale, e), e, entropy)
 
 
 def real_gaussian(
@@ -105,7 +105,7 @@ def real_gaussian(
     >>> real_gaussian(np.array([1.0, 2.0]), sigma, grid_exponent(sigma)).round(3)
     array([1., 2.])
     """
-    return _released(values, exact, _gaussian(sigma, e), e, entropy)
+    return _release(values, exact, _gaussian(sigma, e), e, entropy)
 
 
 def real_laplace_one(value: Fraction, scale: Fraction, e: int, entropy: Entropy = SYSTEM) -> float:
@@ -118,7 +118,7 @@ def real_gaussian_one(value: Fraction, sigma: Fraction, e: int, entropy: Entropy
     return _nearest(value, _gaussian(sigma, e).draw(entropy), e)
 
 
-def _released(
+def _release(
     values: NDArray[np.float64],
     exact: Mapping[int, Fraction],
     noise: RoundedLaplace | RoundedGaussian,
