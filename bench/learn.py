@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from bench.learn_census import census
 from bench.learn_peers import CLASSIFIERS, OPACUS, there
 from bench.learn_sums import sums
 from bench.report import cpu
@@ -76,8 +77,8 @@ def section() -> str:
             spent += time.process_time() - start
             given = Xt if arrays else test[columns]
             right.append(float((model.predict(given) == yt).mean()))
-            margin = model.decision_function(given) if hasattr(model, "decision_function") else None
-            area.append(float("nan") if margin is None else float(roc_auc_score(yt == ">50K", margin)))
+            margin = getattr(model, "decision_function", lambda X, m=model: m.predict_log_proba(X) @ [-1, 1])(given)
+            area.append(float(roc_auc_score(yt == ">50K", margin)))
         return right, area, spent / times
 
     def said(name: str, *cells: str | bool | None) -> None:
@@ -97,11 +98,12 @@ def section() -> str:
     line("scikit-learn, logistic regression, no privacy", plain)
     vector = measured(PlainSVC, True, 1)
     line("scikit-learn, linear SVC, no privacy", vector)
-    best, area = plain[0][0], plain[1][0]
-    for epsilon, lost in ((1, 0.006), (0.1, 0.016)):
+    best = plain[0][0]
+    for epsilon, lost, least in ((0.1, 0.016, 0.0), (1, 0.006, 0.899), (10, 0.006, 0.9025)):
         found = measured(partial(learn.LogisticRegression, epsilon, 1e-5, **about), False, REPEATED)
-        near = bool(np.mean(found[0]) >= best - lost and (epsilon < 1 or np.mean(found[1]) >= area - 0.01))
-        line(f"logistic regression, ({epsilon}, 1e-5)", found, f"≥ {best - lost:.2%}", near)
+        met = bool(np.mean(found[0]) >= best - lost and np.mean(found[1]) >= least)
+        wanted = f"≥ {best - lost:.2%}" + (f", AUC ≥ {least}" if least else "")
+        line(f"logistic regression, ({epsilon}, 1e-5)", found, wanted, met)
         if epsilon == 1:
             linear = float(np.mean(found[0]))
             default, allowed = found[2], 1.5 * plain[2]
@@ -111,10 +113,14 @@ def section() -> str:
     line("linear SVC, (1, 1e-5)", found, f"≥ {vector[0][0] - 0.01:.2%}", bool(np.mean(found[0]) >= vector[0][0] - 0.01))
     for epsilon in (1, 0.1):
         found = measured(partial(learn.AdditiveClassifier, epsilon, 1e-5, bins=EDGES, **about), False, REPEATED)
-        wanted, met = ("", None) if epsilon < 1 else (f"> {linear:.2%}", bool(np.mean(found[0]) > linear))
-        line(f"additive classifier (trees of one split), edges declared, ({epsilon}, 1e-5)", found, wanted, met)
-    found = measured(lambda: learn.GaussianNB(1, 1e-5, **about), False, REPEATED)
-    line("naive Bayes, (1, 1e-5)", found, "> 76.38%", bool(np.mean(found[0]) > 0.7638))
+        goal, above = ("", None) if epsilon < 1 else (f"> {linear:.2%}", bool(np.mean(found[0]) > linear))
+        line(f"additive classifier (trees of one split), edges declared, ({epsilon}, 1e-5)", found, goal, above)
+    before = 0.7638
+    for epsilon in (0.1, 1, 10):
+        found = measured(partial(learn.GaussianNB, epsilon, 1e-5, **about), False, REPEATED)
+        wanted = "> 76.38%" if epsilon < 1 else f"> {before:.2%}, that of less budget"
+        line(f"naive Bayes, ({epsilon}, 1e-5)", found, wanted, bool(np.mean(found[0]) > before))
+        before = float(np.mean(found[0]))
     ours = measured(
         lambda: learn.LogisticRegression(
             delta=1e-5, solver="sgd", sample_rate=RATE, steps=STEPS, noise_multiplier=NOISE, rows=len(train), **about
@@ -145,4 +151,4 @@ def section() -> str:
     head = ["| model | right, of the test part | AUC | CPU of a fit | wanted | |", "|---|---|---|---|---|---|"]
     told = f"{when} · `make bench BENCH=learn` · {cpu()}, load {load:.1f} · {REPEATED} fits each."
     first = ["## Learning", "", f"{told} {(__doc__ or '').splitlines()[0]}", "", *head, *lines]
-    return "\n".join([*first, "", *sums(train, test)])
+    return "\n".join([*first, "", *sums(train, test), "", *census()])

@@ -97,7 +97,7 @@ class EngineFailed(CuradorError):
 
 
 class LedgerFailed(CuradorError):
-    """The ledger could not be read or written (disk full, server unreachable); nothing is released without it."""
+    """The ledger could not be read or written (disk full, database unreachable); nothing is released without it."""
 
 
 class LedgerBroken(CuradorError):
@@ -106,6 +106,10 @@ class LedgerBroken(CuradorError):
 
 class NotAllowed(CuradorError):
     """A caller of a server without a token that opens this; never which of the reasons it was."""
+
+
+class ServerFailed(CuradorError):
+    """A server that a remote curator asks did not answer, or what answered is not a Curador server."""
 
 
 class CollectorFailed(CuradorError):

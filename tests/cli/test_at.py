@@ -14,7 +14,7 @@ from curador.cli.app import app, main
 from curador.cli.opening import WITHOUT_SERVER
 from curador.errors import CuradorError
 from curador.learn.saved import load
-from tests.server.served import SQL, Served, serving, write_study
+from tests.server.served import JOINED, SQL, Served, serving, write_study
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +60,26 @@ def test_a_dashboard_is_published_by_a_server_with_its_words(served: Served, tmp
     assert (tmp_path / "out").is_dir()
     assert json.loads(run(served, "publish", str(board), "--out", str(tmp_path / "out"), "--json"))["repeated"]
     assert "Women and men" in run(served, "publish", str(board), "--out", str(tmp_path / "out"))
+
+
+def test_groups_of_a_public_table_are_explained_and_published_by_a_server(served: Served, tmp_path: Path) -> None:
+    explained = run(served, "explain", JOINED, "--epsilon", "0.03")
+    assert "word: 2 public" in explained
+    assert json.loads(run(served, "explain", JOINED, "--epsilon", "0.03", "--json"))["keys"] == 2
+    board = tmp_path / "words.toml"
+    board.write_text(f"""epsilon = 0.05\n[questions.words]\nsql = "{JOINED}"\n[questions.n]\nsql = "{SQL}"\n""")
+    out = ["--out", str(tmp_path / "out")]
+    assert "words: epsilon 0.025" in run(served, "publish", str(board), "--explain", *out)
+    found = json.loads(run(served, "publish", str(board), *out, "--json"))
+    assert found["releases"]["words"]["columns"]["word"] == ["man", "woman"]
+    with pytest.raises(CuradorError, match="names no study"):
+        main_at_hand("publish", str(board), *out)
+
+
+def main_at_hand(*words: str) -> None:
+    done = CliRunner().invoke(app, words)
+    assert done.exception is not None
+    raise done.exception
 
 
 RECIPE = """model = "GaussianNB"\ntable = "people"\nfeatures = ["age", "pay"]\nlabel = "sex"\nwhere = "age > 21"

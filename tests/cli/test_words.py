@@ -15,14 +15,14 @@ from curador.cli.screen import LANGUAGE, decide_language, loss, loss_left, spoke
 from curador.cli.start import run
 from curador.errors import InvalidParameter
 from curador.privacy import ApproxDP, PureDP, RenyiDP
-from curador.show.words.cli import TEXTS
-from curador.show.words.say import LANGUAGES
+from curador.show.words.say import LANGUAGES, texts
 from tests.cli import test_cli
 from tests.cli.test_cli import Invoke
 from tests.show.test_words import blanks
 
 invoke = test_cli.invoke  # the fixture
 
+TEXTS = {code: tuple(said.values()) for code, said in texts("cli").items()}
 COMMANDS = Path(__file__).parents[2] / "src" / "curador" / "cli"
 FILES = sorted(COMMANDS.rglob("*.py"))
 PRINTING = {"say", "whole", "bullet", "print", "echo", "confirm", "add_column", "add_row", "assemble"}

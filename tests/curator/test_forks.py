@@ -167,7 +167,8 @@ def test_what_a_thread_of_the_parent_was_asking_can_be_asked_in_a_child(tmp_path
 
     def slowly() -> None:
         plan = curator.plan(COUNT, epsilon=8)
-        with curator._buyer._flights.of(fingerprint(plan, curator.scopes.held(plan.tables))).lock:
+        name = fingerprint(plan, curator.scopes.held(plan.tables))
+        with curator._buyer._flights.of(name, curator._buyer.turns.pace.passed).lock:
             wait(0)
 
     asking = threading.Thread(target=slowly)

@@ -24,7 +24,7 @@ from curador.query.aggregates.counts import count
 from curador.query.aggregates.moments import mean
 from curador.query.aggregates.quantiles.ranks import median
 from curador.query.tables.table import Table
-from curador.show.words import en, es
+from curador.show.words.say import texts
 from tests.cli import test_cli
 from tests.cli.test_cli import Invoke
 
@@ -216,9 +216,9 @@ def test_no_word_decides_what_is_paid(study: Path, monkeypatch: pytest.MonkeyPat
 
     identities, repeated, text = bought()
     assert repeated == [False] * 3
-    for texts in (en.TEXTS, es.TEXTS):
-        for code in texts:
-            monkeypatch.setitem(texts, code, "x")
+    for said in texts("report", "release").values():
+        for language in said:
+            monkeypatch.setitem(said, language, "x")
     again, repeated, reworded = bought()
     assert again == identities
     assert repeated == [True] * 3
@@ -228,7 +228,7 @@ def test_no_word_decides_what_is_paid(study: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_no_word_decides_what_is_allowed(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(en.TEXTS, "integer-laplace", "integer Gaussian")
+    monkeypatch.setitem(texts("report", "release")["integer-laplace"], "en", "integer Gaussian")
     opened = Curator(study, policy=Policy(mechanisms=("integer-gaussian",)))
     with pytest.raises(QuestionRefused, match="'integer-laplace'"):
         opened.sql(COUNTS, epsilon=0.1)

@@ -226,7 +226,8 @@ def test_a_repeated_answer_keeps_the_reason_of_who_asks_and_shows_no_other(tmp_p
     owner = curator.buy(plan, Request(because="the owner looks"))
     eve = curator.buy(plan, Request(because="eve learns", analyst="eve", key="k"))
     stated = [bought.charge.note["because"] for bought in (again, owner, eve)]
-    assert stated == ["bob audits again", "the owner looks", "eve learns"]
+    assert stated == ["bob audits", "the owner looks", "eve learns"]  # a record says what its own charge was bought for
+    assert again.because == "bob audits again"
     for name in ("bob", "eve"):
         for charge in curator.history(name):
             assert "alice" not in f"{charge} {dict(charge.note)}".lower()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import re
 from collections.abc import Iterator
 from inspect import signature
 from typing import Any
@@ -53,6 +55,35 @@ def test_every_step_keeps_the_curator(curator: Curator) -> None:
     ]
     assert all(isinstance(step, CuratorTable) and step.curator is curator for step in steps)
     assert "curator" not in repr(start)
+
+
+@pytest.mark.parametrize(
+    ("name", "ours"), [("filter", "where"), ("groupby", "group_by"), ("agg", "aggregate"), ("assign", "with_columns")]
+)
+def test_names_of_data_frame_libraries_point_to_ours(curator: Curator, name: str, ours: str) -> None:
+    with pytest.raises(AttributeError, match=rf"'CuratorTable' object has no attribute '{name}'\. Use {ours}\(\)\."):
+        getattr(curator.table("people"), name)
+    assert not hasattr(curator.table("people"), "rows_of_people")
+    assert copy.copy(curator.table("people")) == curator.table("people")
+
+
+def test_a_table_is_joined_by_its_name(curator: Curator) -> None:
+    with pytest.raises(QuestionRefused, match=r"Write join\('visits', on="):
+        curator.table("people").join(curator.table("visits"), on="id")  # type: ignore[arg-type]
+
+
+def test_what_a_curator_takes_is_said(curator: Curator) -> None:
+    frames: tuple[Any, ...] = (ROWS, ROWS.to_pandas(), ROWS.to_pandas()["sex"], [curator.tables["people"]])
+    for given in frames:
+        with pytest.raises(InvalidParameter, match=r"Pass {'name': Table\(frame, columns={…}\)}"):
+            Curator(given, PureDP(1))
+    bare: Any = {"people": ROWS}
+    with pytest.raises(InvalidParameter, match=r"Write {'people': Table\(frame, columns={…}\)}"):
+        Curator(bare, PureDP(1))
+    budgets: tuple[Any, ...] = (1, "0.5", {"people": 2, "visits": PureDP(1)})
+    for budget, said in zip(budgets, ("PureDP(1)", "PureDP('0.5')", "PureDP(2)"), strict=True):
+        with pytest.raises(InvalidParameter, match=f"Write {re.escape(said)} for that epsilon"):
+            Curator({**curator.tables}, budget)
 
 
 def test_a_built_question_is_the_one_that_is_written(curator: Curator) -> None:

@@ -6,6 +6,7 @@ import copy
 import json
 import pickle
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -133,7 +134,8 @@ def test_a_person_with_several_rows_is_one_unit() -> None:
     run = curator.training(model(), "people", features=FEATURES, label="rich")
     alone = held().training(model(), "people", features=FEATURES, label="rich")
     assert run.records.limit == 2
-    assert run.learner.settings.gradients(5).sensitivity == 2 * alone.learner.settings.gradients(5).sensitivity  # type: ignore[attr-defined]
+    several, single = (one.learner.settings.gradients(5, 16, Fraction(3)) for one in (run, alone))  # type: ignore[attr-defined]
+    assert several.sensitivity == 2 * single.sensitivity
     found = fitted(curator)
     assert found.privacy_.unit == "id"
     assert right(found) > 0.8

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ from curador.query.ask.question import Group, Output, Question
 from curador.query.language import expressions as ex
 from curador.query.plan.checked import check
 from curador.query.sql_plan.lower import lower
-from curador.query.tables.sources import EngineTable, Files, Frame, Source
+from curador.query.tables.sources import EngineTable, Files, Frame, Source, read_source
 from curador.query.tables.table import Table
 from tests.real_engines import shown
 
@@ -49,6 +49,34 @@ TABLE = Table(
     contribution=(3, 3),
 )
 MEASURES = [Measure(MeasureKind.ROWS), Measure(MeasureKind.SUM, ex.Name("pay")), Measure(MeasureKind.UNITS)]
+
+
+def test_rows_of_a_stream_are_read_once_and_stay() -> None:
+    connection = duckdb.connect()
+    connection.register("given", DATA)
+    expected = asked(Frame(DATA))
+    relation = connection.sql("SELECT * FROM given")
+    held = relation.arrow()
+    for stream in (held, relation, pa.RecordBatchReader.from_batches(DATA.schema, DATA.to_batches())):
+        first, second = read_source(stream), read_source(stream)
+        assert asked(first) == asked(second) == expected
+        assert isinstance(first, Frame)
+        assert isinstance(second, Frame)
+        assert first.data is second.data  # the same rows: two tables of them share a budget
+    connection.close()
+    with pytest.raises(InvalidParameter) as refused:
+        read_source(broken())
+    assert (refused.value.code, "Eva" in str(refused.value)) == ("stream-unread", False)
+
+
+def broken() -> pa.RecordBatchReader:
+    """A stream that fails with words of its own."""
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        raise ValueError("the row of Eva")
+        yield
+
+    return pa.RecordBatchReader.from_batches(pa.schema([("name", pa.string())]), batches())
 
 
 def asked(source: Source) -> list[list[int]]:

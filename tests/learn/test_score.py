@@ -52,9 +52,9 @@ def test_the_interval_covers_as_often_as_it_says(rows: int, share: str, epsilon:
 @pytest.mark.parametrize("rows", [10**2, 10**4, 10**6])
 @pytest.mark.parametrize("share", ["1/2", "0.8", "0.94"])
 def test_the_interval_covers_with_much_noise(rows: int, share: str) -> None:
-    """Of 20,000 scores; the share of those that are covered is off by .005 with a chance below 1e-2 at one seed."""
+    """Of 6,000 scores, the same every time; their share is off by .0028 as a rule."""
     rng, right, q = np.random.default_rng(29), int(rows * Fraction(share)), math.exp(-0.1)
-    off = rng.geometric(1 - q, (20_000, 2)) - rng.geometric(1 - q, (20_000, 2))
+    off = rng.geometric(1 - q, (6000, 2)) - rng.geometric(1 - q, (6000, 2))
     noise, covered = IntegerLaplace(1, "0.1"), 0
     for x, y in off.tolist():
         low, high = ModelScore(right + x, rows - right + y, noise, "1").interval()

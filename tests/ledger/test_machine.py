@@ -198,8 +198,8 @@ class LedgerMachine(RuleBasedStateMachine):
             binds = model.keys[key][1] is None if key in model.keys else bool(owing)
             shown = old
             if owing:
-                shown = len(model.charges)
-                model.charges.append(Bought(cost, fingerprint, key if binds else None, owing, model.charges[old].answer))
+                shown, answer = len(model.charges), model.charges[old].answer
+                model.charges.append(Bought(cost, fingerprint, key if binds else None, owing, answer))
                 model.again |= {(fingerprint, scope): shown for scope in owing}
             elif receiver is not None:
                 paid = model.paid(receiver, old, fingerprint)

@@ -45,17 +45,6 @@ def spent(ledger: Book) -> dict[str, float]:
     return {scope: ledger.balance(scope).state.spent[0] / 10**11 for scope in ledger.scopes()}
 
 
-def test_who_has_paid_for_an_answer_gets_it_for_nothing(ledger: Book) -> None:
-    charge = ledger.reserve("visits", TENTH, fingerprint="q at version 1", receiver="ana")
-    everybody: tuple[str | None, ...] = (None, "ana", "bea", "eva")
-    assert not any(ledger.is_paid("q at version 1", who) for who in everybody)  # there is no answer yet
-    ledger.settle(charge.id, b"noise")
-    assert [ledger.is_paid("q at version 1", who) for who in everybody] == [True, True, False, False]
-    ask(ledger, "bea")
-    assert [ledger.is_paid("q at version 1", who) for who in everybody] == [True, True, True, False]
-    assert not ledger.is_paid("another", "ana")
-
-
 def test_who_pays_for_an_answer_that_is_there(ledger: Book) -> None:
     answer = ask(ledger, "ana")
     assert spent(ledger) == {"people": 1, "visits": 1, "team": 1, "ana": 1, "bea": 0, "eva": 0}

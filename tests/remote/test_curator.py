@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from dataclasses import replace
@@ -14,14 +15,14 @@ import pytest
 
 import curador as cu
 from curador.curator.purchase import Request
-from curador.errors import NOTHING, LedgerFailed
+from curador.errors import NOTHING, LedgerFailed, ServerFailed
 from curador.learn import GaussianNB
 from curador.learn.saved import to_json
 from curador.query.ask.builder import TableQuery
 from curador.query.language.expressions import Name
 from curador.remote.connection import Connection
 from curador.remote.curator import RemoteCurator, connect
-from tests.server.served import SQL, Served, serving, write_study
+from tests.server.served import JOINED, SQL, Served, serving, write_study
 
 
 @pytest.fixture(scope="module")
@@ -78,12 +79,56 @@ def test_a_value_that_no_declaration_allows_is_refused_before_the_charge(curator
 def test_plans_and_explanations_are_the_same(curator: Any, served: Served) -> None:
     there = served.curator.plan(SQL, epsilon="1/7", confidence=0.9)
     here = curator.plan(SQL, epsilon=Fraction(1, 7), confidence=0.9)
-    assert here.identity == there.identity
-    assert here.facts == there.facts
+    assert here.facts == there.facts == here.to_dict()
+    for name in ("tables", "neighbors", "budget", "guarantee", "event", "confidence", "rows", "groups", "expected"):
+        assert getattr(here, name) == getattr(there, name), name
+    assert (str(here), repr(here), here.explain("es")) == (str(there), repr(there), there.explain("es"))
     text = str(curator.explain(SQL, epsilon=0.3, rows=400))
     assert "epsilon 0.3" in text
     wanted = cu.within(25, confidence=0.9)
     assert curator.plan(SQL, accuracy=wanted).guarantee == served.curator.plan(SQL, accuracy=wanted).guarantee
+
+
+def test_groups_of_a_public_table_are_planned_where_its_rows_are(curator: Any, served: Served) -> None:
+    there = served.curator.explain(JOINED, epsilon=0.1, analyst="ana")
+    found = curator.explain(JOINED, epsilon=0.1)
+    assert (str(found), found.to_dict()) == (str(there), there.to_dict())
+    assert curator.plan(JOINED, epsilon=0.1).groups == 2
+    assert curator.how_many(JOINED, epsilon=0.1) > 5
+    assert str(curator.explain(JOINED, epsilon=0.1, language="es")) == found.plan.explain("es")
+    people = curator.table("people")
+    built = people.join("words", on={"sex": "code"}).group_by("word").aggregate(n=cu.count())
+    assert built.explain(epsilon=0.1).to_dict() == there.to_dict()
+    assert built.plan(epsilon=0.1).facts == there.plan.facts
+    epsilon = "0.15" if curator is served.curator else "0.16"
+    assert list(curator.ask(JOINED, epsilon=epsilon)["word"]) == ["man", "woman"]
+    assert "Bought before" in str(curator.explain(JOINED, epsilon=epsilon))
+
+
+def test_a_batch_over_a_public_table_is_planned_where_its_rows_are(curator: Any, served: Served) -> None:
+    ages = "SELECT w.word, COUNT(*) AS n FROM people p JOIN words w ON p.sex = w.code WHERE p.age > 30 GROUP BY w.word"
+    questions = {"all": JOINED, "old": ages, "n": SQL}
+    how: dict[str, Any] = {"epsilon": 0.3, "tight": "1e-8"}
+    there, batch = served.curator.batch(questions, **how), curator.batch(questions, **how)
+    assert batch.to_dict() == there.to_dict()
+    assert (batch.guarantee, batch.tight, str(batch), repr(batch)) == (
+        there.guarantee, there.tight, str(there), repr(there))  # fmt: skip
+    assert batch.explain("es") == there.explain("es")
+    assert batch.expected("old") == there.expected("old")
+    assert {name: plan.guarantee for name, plan in batch.plans.items()} == {
+        name: plan.guarantee for name, plan in there.plans.items()
+    }
+    assert curator.how_many(batch) > 1
+    found = curator.publish(batch, because="the yearly report")
+    assert list(found["old"]["word"]) == ["man", "woman"]
+    assert found.guarantee == batch.guarantee
+
+
+def test_limits_of_rows_joined_to_a_public_table(curator: Any) -> None:
+    seen = curator.table("visits").join("towns", on="town").where("coast = 'yes'")
+    found = seen.limits(most=20, epsilon="0.6")
+    assert list(found.tried) == [1, 2, 5, 10, 20]
+    assert all(low <= share <= high for (low, high), share in ((found.within(n), s) for n, s in found.shares.items()))
 
 
 def test_asking_with_an_accuracy_and_limits(curator: Any) -> None:
@@ -266,6 +311,9 @@ def test_what_cannot_be_said_to_a_server_is_refused_here(served: Served) -> None
         with pytest.raises(cu.InvalidParameter) as refused:
             far.fit(GaussianNB(1), far.table("people").with_columns(pay="pay * 2"), **LEARNED)
         assert refused.value.code == "not-plain"
+        with pytest.raises(cu.InvalidParameter) as refused:  # planned here, it would read the public table
+            far.training(GaussianNB(1), far.table("people").join("words", on={"sex": "code"}), **LEARNED)
+        assert refused.value.code == "not-plain"
         with pytest.raises(cu.InvalidParameter, match="plans itself"):
             far.buy(served.curator.plan(SQL, epsilon=1))
         with pytest.raises(cu.InvalidParameter, match="names no other"):
@@ -313,13 +361,24 @@ def _buys_once(far: RemoteCurator, breaking: Broken, served: Served) -> None:
     assert release.repeated
     assert served.curator.charge_count("ana") == before + 1
     breaking.left = 100
-    with pytest.raises(LedgerFailed) as failed:
+    with pytest.raises(ServerFailed, match=f"The server at {served.url} did not answer") as failed:
         far.ask(SQL, epsilon="0.18")
     assert failed.value.code == "server-unreachable"
+    assert "stays charged" in failed.value.cost
     breaking.left, breaking.sent = 1, 0
-    with pytest.raises(LedgerFailed):  # nobody can say whether it was bought, so it is not sent again
+    with pytest.raises(ServerFailed):  # nobody can say whether it was bought, so it is not sent again
         far.ask(SQL, epsilon="0.19", fresh=True)
     assert breaking.sent == 1
+
+
+def test_a_server_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("curador.remote.connection.FIRST_PAUSE", 0.001)
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))  # it is held, and nobody listens
+        address = f"http://127.0.0.1:{held.getsockname()[1]}"
+        with pytest.raises(ServerFailed, match=f"No server answers at {address}") as failed:
+            connect(address, "cur_x")
+    assert (failed.value.cost, failed.value.facts["address"]) == (NOTHING, address)
 
 
 class Refusing(Broken):
@@ -347,7 +406,7 @@ def test_a_purchase_that_was_refused_is_sent_again_only_if_that_cost_nothing(
     monkeypatch.setattr("curador.remote.connection.FIRST_PAUSE", 0.001)
     refusing = Refusing(2, cost)
     with closing(RemoteCurator(Connection(served.url, served.tokens["ana"], transport=refusing))) as far:
-        with suppress(LedgerFailed):
+        with suppress(LedgerFailed, ServerFailed):
             far.ask(SQL, epsilon="0.17")
         assert refusing.sent == sent
         refusing.left, refusing.sent = 2, 0

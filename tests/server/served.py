@@ -36,6 +36,16 @@ unit = "pid"
 pid = { type = "integer" }
 town = { type = "text", keys = ["Lugo", "Vigo"] }
 
+[tables.words]
+source = "words.csv"
+public = true
+columns = { code = "text", word = "text" }
+
+[tables.towns]
+source = "towns.csv"
+public = true
+columns = { town = "text", coast = "text" }
+
 [budget]
 epsilon = 20
 delta = 1e-6
@@ -51,6 +61,9 @@ delta = 1e-7
 tick = "10ms"
 """
 
+JOINED = "SELECT w.word, COUNT(*) AS n FROM people p JOIN words w ON p.sex = w.code GROUP BY w.word"
+"""A question whose groups only the server can list: they are the rows of a public table."""
+
 SQL = "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex"
 
 
@@ -60,6 +73,8 @@ def write_study(folder: Path, rows: int = 400, study: str = STUDY) -> Path:
     (folder / "people.csv").write_text("\n".join(["sex,age,pay", *lines]) + "\n")
     visits = [f"{i % 60},{('Lugo', 'Vigo')[i % 2]}" for i in range(rows)]
     (folder / "visits.csv").write_text("\n".join(["pid,town", *visits]) + "\n")
+    (folder / "words.csv").write_text("code,word\nF,woman\nM,man\n")
+    (folder / "towns.csv").write_text("town,coast\nLugo,no\nVigo,yes\n")
     file = folder / "study.toml"
     file.write_text(study)
     return file

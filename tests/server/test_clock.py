@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
 
+from curador import Curator
 from curador.audit.doors.run import ANSWERED, AttackRequest, Observation, differences
 from curador.audit.doors.stage import ScenesOnDisk
 from curador.audit.doors.times import TIMED
@@ -24,6 +28,7 @@ from curador.query.plan.plan import Plan
 from curador.server import app
 from curador.server.gate.clock import TickClock
 from curador.server.jobs.records import ServedJob
+from tests.server.served import SQL, Served, serving, write_study
 
 TICK = 1.0
 START = 1_700_000_000.25
@@ -128,3 +133,161 @@ def test_what_waits_for_another_does_so_for_a_tick_where_the_clock_was_set_back(
 def test_a_job_that_ended_before_the_clock_was_set_back_has_ended() -> None:
     job = ServedJob("id", "ana", "fit", "", "", "", made=START, state="done", leaves=START + 10)
     assert [job.open_at(START + at) for at in (5, 10, -3600)] == [True, False, False]
+
+
+# ---- what leaves at once, and what is seen from the next tick on ----------------------------------------------------
+
+
+@dataclass
+class HeldTime:
+    """A time that only the test moves."""
+
+    at: float = START
+    leaving: int = 0
+    waiting: list[float] = field(default_factory=list)
+
+    def clock(self, tick: float) -> TickClock:
+        own = self
+
+        class Held(TickClock):
+            async def leave(self) -> None:
+                own.leaving += 1
+                await super().leave()
+
+            def wait(self, since: float | None = None) -> None:
+                end = self.next(self.now() if since is None else since)
+                if end > own.at:
+                    own.waiting.append(since or 0.0)
+                while end > own.at:
+                    time.sleep(0.002)
+
+        return Held(TICK, lambda: own.at, own.pause)
+
+    async def pause(self, seconds: float) -> None:
+        end = self.at + seconds
+        while self.at < end:
+            await asyncio.sleep(0.002)
+
+    def tick(self) -> None:
+        """The next tick, and a quarter of one."""
+        self.at = float(int(self.at + TICK)) + 0.25
+
+
+@dataclass(frozen=True)
+class Held:
+    """A server whose time the test moves."""
+
+    times: HeldTime
+    served: Served
+
+    def post(self, path: str, who: str = "ana", **body: Any) -> Any:
+        with self.served.client(who) as client:
+            return client.post(path, json=body).json()
+
+    def ask(self, who: str = "ana", **body: Any) -> Callable[[], Any]:
+        """Begin to ask; what is returned moves the time to the next tick and gives the answer."""
+        found: list[Any] = []
+        before = self.times.leaving + len(self.times.waiting)
+        thread = Thread(
+            target=lambda: found.append(self.post("/v1/ask", who, **{"sql": SQL, "epsilon": "0.1", **body}))
+        )
+        thread.start()
+        until(lambda: self.times.leaving + len(self.times.waiting) > before or found)
+
+        def answer() -> Any:
+            while thread.is_alive():
+                self.times.tick()
+                thread.join(0.2)
+            return found[0]
+
+        return answer
+
+    def spent(self, who: str) -> float:
+        return float(str(self.served.curator.budget(who).spent.to_json()["epsilon"]))
+
+
+def until(true: Callable[[], Any]) -> None:
+    while not true():
+        time.sleep(0.002)
+
+
+@pytest.fixture
+def held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Held]:
+    times = HeldTime()
+    monkeypatch.setattr(app, "TickClock", times.clock)
+    with serving(write_study(tmp_path)) as served:
+        yield Held(times, served)
+
+
+REFUSED_AT_ONCE: dict[str, dict[str, Any]] = {
+    "syntax": {"sql": "SELEC"},
+    "column": {"sql": "SELECT COUNT(wage) AS n FROM people"},
+    "reason": {"sql": SQL, "epsilon": "2"},
+    "two terms": {"sql": SQL, "key": "k", "fresh": True},
+    "field": {"sql": SQL, "epsilom": "1"},
+}
+
+
+def test_what_is_refused_by_the_question_alone_leaves_at_once(held: Held) -> None:
+    for body in REFUSED_AT_ONCE.values():
+        assert "code" in held.post("/v1/ask", **{"epsilon": "0.1", **body})
+    assert held.post("/v1/batch", questions={"n": "SELEC"}, epsilon="0.1")["code"]
+    assert held.post("/v1/quality", table="people", epsilon="2")["code"] == "reason-needed"
+    assert held.times.leaving == 0
+
+
+def test_what_a_budget_refuses_leaves_at_a_tick(held: Held) -> None:
+    """Whether a purchase is short of budget or free depends on what was answered."""
+    refused = held.ask("bea", epsilon="2", because="a trial")
+    assert held.times.leaving == 1
+    assert refused()["code"] == "budget-exceeded"
+
+
+def test_what_the_asker_bought_leaves_at_once_from_the_tick_after_it(held: Held) -> None:
+    first = held.ask()()
+    assert (first["repeated"], held.times.leaving) == (False, 1)
+    (held.served.study.parent / "people.csv").unlink()  # nothing is opened for it
+    for key in (None, "another"):
+        again = held.post("/v1/ask", sql=SQL, epsilon="0.1", key=key)
+        assert (again["repeated"], again["charge"], again["columns"]) == (True, first["charge"], first["columns"])
+        assert again["remaining"] == first["remaining"]
+    assert held.times.leaving == 1
+    for who, fresh in (("bea", False), ("ana", True)):  # another asker, another purchase
+        before = held.times.leaving
+        held.ask(who, fresh=fresh)()
+        assert held.times.leaving == before + 1
+
+
+def test_an_answer_is_seen_from_the_next_tick_on(held: Held) -> None:
+    """Its end within the tick is seen neither by an explanation, nor by another's charge, nor by what remains."""
+    ready = held.ask()
+    assert held.served.curator.ledger.answer("1")
+    held.times.at += 0.25
+    told = held.post("/v1/explain", sql=SQL, epsilon="0.1")
+    assert told["shared"] == []
+    other = held.ask("bea")  # equal, and found: still it goes on at the tick
+    assert (len(held.times.waiting), held.spent("bea")) == (1, 0)
+    second = held.ask("ana", epsilon="0.2")
+    answer = ready()
+    assert answer["remaining"] == second()["remaining"]
+    assert other()["repeated"] is False
+    assert held.spent("bea") == pytest.approx(0.1)
+    assert held.post("/v1/explain", sql=SQL, epsilon="0.1")["shared"][0]["charge"] == answer["charge"]
+
+
+def test_what_is_known_stays_known_while_a_newer_one_is_hidden(tmp_path: Path) -> None:
+    times = HeldTime()
+    wider = SQL.replace("AS n", "AS n, AVG(age) AS age")
+    with closing(Curator(write_study(tmp_path))) as curator:
+        curator.paced(8, times.clock(TICK))
+
+        def told() -> list[str]:
+            return [str(one["charge"]) for one in curator.explain(wider, epsilon=0.3).shared]
+
+        seen = []
+        for epsilon in (0.1, 0.2):
+            curator.sql(SQL, epsilon=epsilon)
+            seen.append(told())
+            times.tick()
+            seen.append(told())
+    assert seen == [[], ["1"], ["1"], ["2"]]

@@ -72,7 +72,7 @@ def test_a_malformed_question_is_refused_and_costs_nothing(served: Served, name:
                                   "/v1/tables/%ff%fe", "/v1/releases/%ff", "/v1/collect/%c0%ae%c0%ae%2f",
                                   "/v1/history?last=%ff", "/v1/releases/1%0d%0aSet-Cookie:%20x=1",
                                   "/v1/tables/%2e%2e/%2e%2e/study.toml",
-                                  "/console/nothing", "/docs", "/v1/tokens/0000/end"])  # fmt: skip
+                                  "/console/nothing", "/redoc", "/docs/x", "/v1/tokens/0000/end"])  # fmt: skip
 def test_strange_addresses_lead_nowhere(served: Served, path: str) -> None:
     with served.client("curator") as client:
         answer = client.get(path)
@@ -189,7 +189,10 @@ def test_rates_are_limited_by_token_and_by_address(tmp_path: Any) -> None:
         with served.client("bea") as client:
             assert client.get("/v1/budget").status_code == 200
         with served.client() as client:
-            assert [client.get("/health").status_code for _ in range(12)][-1] == 429
+            assert [client.get("/v1/me").status_code for _ in range(21)] == [401] * 20 + [429]
+            assert {client.get(path).status_code for path in ("/health", "/ready") for _ in range(12)} == {200}
+        with served.client("bea") as client:  # from the same address
+            assert client.get("/v1/budget").status_code == 200
 
 
 def test_an_unforeseen_error_is_one_constant_answer_and_nothing_of_it_is_logged(
@@ -258,7 +261,7 @@ class Waiting(TickClock):
 left: list[int] = []
 
 
-def test_what_may_read_data_waits_for_the_clock_and_so_do_its_refusals(
+def test_what_may_read_data_waits_for_the_clock_and_what_the_question_refuses_does_not(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(served.service, "clock", Waiting(1.0))
@@ -267,13 +270,13 @@ def test_what_may_read_data_waits_for_the_clock_and_so_do_its_refusals(
         for path, body, waits in (
             ("/v1/explain", ASKED, 0),
             ("/v1/ask", ASKED, 1),
-            ("/v1/ask", ASKED, 1),  # from the ledger
-            ("/v1/ask", {**ASKED, "epsilon": "1000"}, 1),
-            ("/v1/ask", {**ASKED, "sql": "SELECT SUM(x) FROM people"}, 1),
+            ("/v1/ask", {**ASKED, "epsilon": "1000"}, 0),
+            ("/v1/ask", {**ASKED, "epsilon": "1000", "because": "all", "override": True}, 1),  # by the budget
+            ("/v1/ask", {**ASKED, "sql": "SELECT SUM(x) FROM people"}, 0),
             ("/v1/quality", {"table": "people", "epsilon": "0.02"}, 1),
-            ("/v1/quality", {"table": "nobody", "epsilon": "0.02"}, 1),
+            ("/v1/quality", {"table": "nobody", "epsilon": "0.02"}, 0),
             ("/v1/batch", batch, 1),
-            ("/v1/batch", {**batch, "epsilon": "1000"}, 1),
+            ("/v1/batch", {**batch, "epsilon": "1000"}, 0),
         ):
             left.clear()
             client.post(path, json=body)

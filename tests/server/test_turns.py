@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
+from curador.curator.purchases.turns import Flight, SingleFlight
 from curador.query.plan.plan import Plan
+from curador.server.gate.clock import TickClock
 from tests.server.served import SQL, Served, serving, write_study
 
 TICK = 0.5
@@ -51,36 +53,47 @@ def spent(served: Served, who: str) -> float:
     return float(str(served.curator.budget(who).spent.to_json()["epsilon"]))
 
 
+class Noted(TickClock):
+    """A clock that notes who waited since when, and when they went on."""
+
+    def wait(self, since: float | None = None) -> None:
+        super().wait(since)
+        resumed.append((since or 0.0, time.time()))
+
+
+resumed: list[tuple[float, float]] = []
+
+
 def test_who_waits_for_an_equal_question_is_charged_at_the_tick_after_it(
     tmp_path: Path, slow: threading.Event, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stamped: list[float] = []
+    come, ended, resumed[:] = list[str](), list[float](), []
+    of, end = SingleFlight.of, SingleFlight.end
 
-    def stamp() -> float:
-        stamped.append(time.time())
-        return stamped[-1]
+    def counted(self: SingleFlight, name: str, *more: Any) -> Flight:
+        come.append(name)
+        return of(self, name, *more)
 
-    monkeypatch.setattr("curador.curator.purchase.time", stamp)
+    def noted(self: SingleFlight, flight: Flight, now: float) -> None:
+        ended.append(now)
+        end(self, flight, now)
+
+    monkeypatch.setattr(SingleFlight, "of", counted)
+    monkeypatch.setattr(SingleFlight, "end", noted)
     with serving(write_study(tmp_path), tick="500ms") as served:
-        resumed: list[tuple[float, float]] = []
-
-        def resume(ended: float) -> None:
-            served.service.clock.wait(ended)
-            resumed.append((ended, time.time()))
-
-        served.curator.paced(8, resume)
+        served.curator.paced(8, Noted(TICK))
         first = asking(served, "curator", "0.1")
         until(lambda: served.curator.charge_count() == 1)
         others = [asking(served, who, "0.1") for who in ("ana", "bea")]
-        until(lambda: len(stamped) == 3)  # all have come
+        until(lambda: len(come) == 3)
         assert spent(served, "ana") == spent(served, "bea") == 0  # two wait, and are not charged yet
         slow.set()
         charged = until(lambda: spent(served, "ana") > 0 < spent(served, "bea"))
         for thread in (first, *others):
             thread.join()
     # Both go on at the tick after the end of the one that read: the second has no tick of its own.
-    assert [ended for ended, _ in resumed] == [stamped[3]] * 2
-    assert all(on // TICK > ended // TICK for ended, on in resumed)
+    assert [since for since, _ in resumed] == ended * 2
+    assert all(on // TICK > since // TICK for since, on in resumed)
     assert charged >= resumed[0][1]
 
 

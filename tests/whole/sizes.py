@@ -72,9 +72,12 @@ def import_chain() -> list[str]:
 
     @cache
     def chain(name: str) -> tuple[str, ...]:
-        return (*max(map(chain, graph[name]), key=len, default=()), name)
+        below = [chain(one) for one in graph[name]]
+        longest = max(below, key=len) if below else ()
+        return (*longest, name)
 
-    return list(max(map(chain, graph), key=len))
+    longest = max((chain(name) for name in graph), key=len)
+    return list(longest)
 
 
 def _module(file: Path) -> str:

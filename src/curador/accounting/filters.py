@@ -21,6 +21,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache, singledispatch
 
@@ -154,7 +155,11 @@ def _read_rule(rule: Rule | str) -> Rule:
 
 @singledispatch
 def _open(budget: Guarantee, rule: Rule | None, reserved_delta: Fraction, orders: tuple[float, ...]) -> OpenedFilter:
-    raise InvalidParameter(f"{budget!r} is not a budget.", fix="Use PureDP, ApproxDP, ZCDP or RenyiDP.")
+    a_number = isinstance(budget, int | float | Fraction | Decimal | str)
+    raise InvalidParameter(
+        f"{budget!r} is not a budget.",
+        fix=f"Write PureDP({budget!r}) for that epsilon." if a_number else "Use PureDP, ApproxDP, ZCDP or RenyiDP.",
+    )
 
 
 @_open.register

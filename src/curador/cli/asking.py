@@ -37,7 +37,7 @@ from curador.cli.options import (
 )
 from curador.cli.screen import bullet, console, emit, loss, loss_left, say, spoken, whole, words
 from curador.errors import InvalidParameter, NotPromised
-from curador.show.explain import LIMITED, error_text, output_text
+from curador.show.explain import LIMITED, batch_notes, cheaper_as_a_whole, error_text, output_text, stated_text
 from curador.show.release import BESIDE
 from curador.show.tables import percent
 
@@ -294,7 +294,7 @@ def publish(
         "fresh": fresh,
         "anyway": anyway,
     }
-    with open_study(board.study, rehearse=rehearse, log=log, at=at) as curator:
+    with open_study(STUDY if at is not None else board.study, rehearse=rehearse, log=log, at=at) as curator:
         batch = board.batch(curator, rows)
         if explained:
             _print_batch(batch, board, _fits(curator, batch), balances(curator), as_json)
@@ -353,24 +353,24 @@ def _times(fits: int | None) -> str:
 
 
 def _print_batch(batch: Batch, board: Dashboard, fits: int | None, left: list[Balance], as_json: bool) -> None:
+    facts = batch.to_dict()
     if as_json:
-        emit({**batch.to_dict(), "fits": fits, "remaining": _remaining(left)})
+        emit({**facts, "fits": fits, "remaining": _remaining(left)})
         return
     if board.title:
         say(board.title, "bold")
-    for name, plan in batch.plans.items():
-        entry = board.questions[name]
-        say(f"\n{name}: {loss(plan.guarantee)}", "bold")
-        for error in batch.expected(name):
+    for name, one in facts["questions"].items():
+        say(f"\n{name}: {stated_text(one['guarantee'], spoken())}", "bold")
+        for error in one["expected"]:
             named, said = output_text(error, spoken()), error_text(error, spoken())
             say("  " + words("of-the-time", output=named, error=said, confidence=percent(error["confidence"])))
-        if entry.why:
-            bullet(entry.why, "dim", mark=" ")
-    for text in (*batch.oddities(spoken()), *batch.adjustments(spoken())):
+        if why := board.questions[name].why:
+            bullet(why, "dim", mark=" ")
+    for text in batch_notes(facts, spoken()):
         bullet(text)
     say("\n" + words("in-one-charge", cost=loss(batch.guarantee)))
-    if batch.tight is not None and batch.saves:
-        say(words("tightly", cost=loss(batch.tight)))
+    if (tight := cheaper_as_a_whole(facts)) is not None:
+        say(words("tightly", cost=loss(tight)))
     say(words("fits", times=_times(fits), left=_worded(left)))
 
 

@@ -27,6 +27,7 @@ HINTS = {
     "csv-spaces": "With init, say --trim.",
     "csv-encoding": "With init, say --encoding.",
     "name-taken": "With init, say --name.",
+    "board-without-study": "Or say --at, with the address of a server.",
     "explain-asked": 'Say curador explain "SELECT …".',
     "log-unwritable": "Say --log.",
     "demo-folder": "Say --folder.",

@@ -24,7 +24,7 @@ from curador.curator.planners import Planners
 from curador.curator.policy import Policy
 from curador.curator.prepared import CopyHolder
 from curador.curator.purchase import Bought, Buyer, Purchase, Request
-from curador.curator.purchases.batch import Batch, planners_of, split, stated
+from curador.curator.purchases.batch import Batch, planners_of, require_named, split, stated
 from curador.curator.purchases.training import ModelHolder, TrainingRun
 from curador.curator.releases.explanation import Explanation
 from curador.curator.releases.notes import bought_notes, bought_remarks, shared_notes
@@ -305,8 +305,7 @@ class Curator(BudgetHolder, CopyHolder, ModelHolder, QualityHolder):
         (epsilon, delta).  ``words`` go with the publication; by default the SQL of each question.  With ``adjust``,
         tables about the same rows are made to agree, where they do so before noise.
         """
-        if not isinstance(questions, Mapping):
-            raise InvalidParameter("The questions of a batch have names.", fix='Write batch({"n": question}, …).')
+        require_named(questions)
         planners = planners_of(questions, partial(self._planner, confidence=confidence, rows=rows))
         whole = None if epsilon is None and rho is None else budget_of(epsilon, delta, rho)
         try:

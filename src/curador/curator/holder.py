@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from threading import BoundedSemaphore
 from typing import TYPE_CHECKING, Any, NoReturn, Self
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 from curador.accounting.events import Event
 from curador.curator.analysts import Scopes
 from curador.curator.naming import no_tables_yet, settled
-from curador.curator.purchases.turns import Turns
+from curador.curator.purchases.turns import Pace, Turns
 from curador.errors import BudgetExceeded, InvalidParameter, NotPromised, QuestionRefused
 from curador.ledger.contract import PAGE, Balance, Charge, Charges, Ledger
 from curador.ledger.pricing import charged, left, price
@@ -58,11 +58,9 @@ class BudgetHolder:
             "where it charges one ledger"
         )
 
-    def paced(self, at_once: int, resume: Callable[[float], None]) -> None:
-        """For whoever serves analysts: so many purchases read data at a time, and one that waited for another is
-        charged after ``resume``, which is told when that one ended, and returns when this tells nothing any more.
-        """
-        self._buyer.turns = Turns(resume, BoundedSemaphore(at_once))
+    def paced(self, at_once: int, pace: Pace) -> None:
+        """Serve analysts: limit concurrent reads to ``at_once``, and show when a purchase ended as ``pace`` says."""
+        self._buyer.turns = Turns(pace, BoundedSemaphore(at_once))
 
     def verify_release(self, release: Release | Publication | Mapping[str, Any]) -> Release | Publication:
         """The release, if it is as this ledger's curator made it: see ``curator/releases/verify.py``."""

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import count
-from time import monotonic, sleep, time
+from time import monotonic, sleep
 from typing import Any, Protocol, TypeVar
 
 from curador.accounting.events import Event
@@ -46,6 +46,7 @@ _NUMBERS = count(1)
 
 Registered = Mapping[str, Registration]
 """The tables of a purchase, and what they stand for in the ledger."""
+
 
 class Purchase(Protocol):
     """Anything that a curator can buy.
@@ -226,7 +227,9 @@ class Buyer:
             check(held := self._scopes.held(purchase.tables))
             require_whole_units(purchase, lambda name: root_of(self._ledger.balance(held[name].scope)))
             self.review(purchase, request)
-            purchase.prepare(self._engines)
+            who = None if request.analyst is None else self._scopes.receiver(request.analyst, purchase.tables)
+            if request.fresh or self.bought_before(purchase, who) is None:  # a repeat needs no engine
+                purchase.prepare(self._engines)
             self._scopes.require_one_root(held)
             try:
                 return self._bought(purchase, request, held)
@@ -244,40 +247,43 @@ class Buyer:
         if request.anyway or not purchase.undeclared:
             return
         who = None if request.analyst is None else self._scopes.receiver(request.analyst, purchase.tables)
-        named = _named(purchase, request, self._scopes.held(purchase.tables))
-        if named is None or not self._ledger.is_paid(named, who):
+        if request.fresh or self.bought_before(purchase, who) is None:
             refuse_undeclared(purchase)
 
     def _bought(self, purchase: Purchase, request: Request, held: Registered) -> Bought:
         named = _named(purchase, request, held)
         who = None if request.analyst is None else self._scopes.receiver(request.analyst, purchase.tables)
         planned = self._scopes.live(held)
-        flight, asked = self._flights.of(named), time()
+        pace, ran = self.turns.pace, False
+        flight = self._flights.of(named, pace.passed)
         with flight.lock, watched(request.progress) as progress:
             try:  # an interrupt may come as soon as it is charged
-                if flight.ended > asked:
-                    self.turns.resume(flight.ended)
+                if flight.ended:
+                    pace.wait(flight.ended)
                 charge = self._reserve_in_turn(purchase, request, who, named, held)
                 scope = who or _charged(held)[0]
                 if charge.repeated:
                     if charge.scopes:
-                        self._known.settled(scope, charge)
+                        self._known.settled(scope, charge, pace)
                     under, found = opened(self._ledger.answer(charge.id) or b"")
                     return Bought(found, charge, not charge.scopes, request.because, _shared(charge, who), under)
+                ran = True
                 with self.turns.reading:
                     made = self.attempt(lambda: kept(purchase) + purchase.run(self._engines, progress))
-                flight.ended = time()
                 if made is None:
                     same = failed()  # the engine's own words, so that what failed, and where, is not seen
                     cost = f"charge {charge.id} is kept, as for an answer"
                     raise EngineFailed(same.what, fix=same.fix, cost=cost, code=same.code)
                 under, found = opened(self._ledger.settle(charge.id, made, planned=planned))
-                self._known.settled(scope, charge)
+                self._known.settled(scope, charge, pace)
             except BaseException as error:
                 if named is not None:
                     with suppress(CuradorError):  # others then wait a little longer
                         self._ledger.fail(named, self._owner, look=isinstance(error, CuradorError))
                 raise
+            finally:
+                if ran:
+                    self._flights.end(flight, pace.now())
             return Bought(found, charge, False, request.because, _shared(charge, who), under)
 
     def _reserve_in_turn(
@@ -292,7 +298,7 @@ class Buyer:
                 if error.code != "being-answered" or named is None:
                     raise
                 ended = self._wait(named, str(error.facts["charge"]), str(error.facts["owner"]))
-                self.turns.resume(time())
+                self.turns.pace.wait(self.turns.pace.now())
 
     def _wait(self, named: str, charge: str, owner: str) -> str | None:
         """Wait until a charge is answered or failed, and return None; or the charge, if its owner has ended.
@@ -364,7 +370,8 @@ class Buyer:
         if purchase.identity is None:
             return None
         held = self._scopes.held(purchase.tables)
-        return self._known.of(receiver or _charged(held)[0], receiver).get(fingerprint(purchase, held))
+        known = self._known.of(receiver or _charged(held)[0], receiver, self.turns.pace)
+        return known.get(fingerprint(purchase, held))
 
     def measured_before(self, purchase: Purchase, receiver: str | None = None) -> list[dict[str, object]]:
         """Which of its measures the same receiver bought before, or finer groups of them, by which charge.
@@ -376,7 +383,7 @@ class Buyer:
 
     def _measured_before(self, purchase: Purchase, receiver: str | None, held: Registered) -> list[dict[str, object]]:
         found: dict[tuple[str, bool], list[str]] = {}
-        known = self._known.of(receiver or _charged(held)[0], receiver)
+        known = self._known.of(receiver or _charged(held)[0], receiver, self.turns.pace)
         for code, label in purchase.measured.items():
             own, sums = _digest(code, held), _inside(code, held)
             if own in known or sums in known:

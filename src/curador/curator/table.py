@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any, Never
 
 import numpy as np
 
+from curador.accounting.events import event_from_json
 from curador.engines.registry import missing_file
 from curador.errors import InvalidParameter, QuestionRefused
+from curador.mechanisms.intervals import noise_of
 from curador.mechanisms.sensitivity import Contribution
 from curador.numbers import Number, whole
 from curador.query.aggregates.counts import count
@@ -18,7 +20,6 @@ from curador.query.answer.shares import UnitHistogram, bin_edges
 from curador.query.ask.builder import TableQuery
 from curador.query.ask.question import Question
 from curador.query.plan.expected import Within
-from curador.query.plan.steps import Noised
 from curador.query.tables.columns import Column, Kind, day_of, moment_of
 from curador.query.tables.names import suggestion
 from curador.query.tables.table import Table, contribution_of
@@ -196,9 +197,9 @@ class CuratorTable(TableQuery):
             "key": key,
             "anyway": anyway,
         }
+        steps = counted.plan(**price).facts["steps"]
+        (noise,) = (noise_of(event_from_json(step["event"])) for step in steps if step["mechanism"] is not None)
         release = counted.ask(**price, **terms, fresh=fresh, language=language)
-        noises = (step.mechanism for step in counted.plan(**price).steps if isinstance(step, Noised))
-        (noise,) = (made for made in noises if made is not None)
         lows, highs = np.array(edges[:-1], float), np.array(edges[1:], float) - 1
         return UnitLimits(tried, release, UnitHistogram(lows, highs, np.array(release.numbers("units")), noise))
 

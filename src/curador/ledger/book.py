@@ -222,8 +222,9 @@ class Book(Registry, AccessList):
             refuse_other_data(rows, planned)
             answered = past.answered_charge(rows, key, fingerprint)
             if answered is not None:
+                new = rows.head.charges + 1
                 bought = Reserved(
-                    rows.head.charges + 1, (), (), terms.event, terms.promised, noted, key, fingerprint, receiver, RESOLD
+                    new, (), (), terms.event, terms.promised, noted, key, fingerprint, receiver, owner=RESOLD
                 )
                 return self._repeat(rows, answered, event, costs, owing, bought, at)
             if owner is not None and (running := past.running(rows, fingerprint)) not in (None, ended):
@@ -330,15 +331,6 @@ class Book(Registry, AccessList):
             return None if past.answered_charge(rows, None, fingerprint) else past.running(rows, fingerprint)
 
         return self._store.read(read_running)
-
-    def is_paid(self, fingerprint: str, receiver: str | None) -> bool:
-        payers = () if receiver is None else self._path(receiver)
-
-        def read_paid(rows: Rows) -> bool:
-            number = past.answered_charge(rows, None, fingerprint)
-            return number is not None and all(past.has_paid(rows, self._key, scope, number) for scope in payers)
-
-        return self._store.read(read_paid)
 
     def answer(self, charge: str) -> bytes | None:
         number = past.number_of(charge)

@@ -106,9 +106,9 @@ class Ledger(Protocol):
 
         ``receiver`` is the scope of the analyst or group that gets the answer; it pays too.  ``fingerprint`` identifies
         the question, its cost and the versions of its data.  If it was answered before, no data is read: the charge
-        comes back as ``repeated``, and only scopes of the receiver that have not paid for this answer yet pay now.  Such
-        a charge has a number, a time and a note of its own, and the stored answer: nothing of it tells that, or when,
-        another receiver bought the answer before.
+        comes back as ``repeated``, and only scopes of the receiver that have not paid for this answer yet pay now.
+        Where they pay, it has a number, a time and a note of its own, and the stored answer: nothing of it tells that,
+        or when, another receiver bought the answer before.
 
         ``note`` is the record of the purchase, which is shown to its receiver alone.
 
@@ -148,10 +148,6 @@ class Ledger(Protocol):
 
     def running(self, fingerprint: str) -> str | None:
         """The charge with which a question is being answered; None if it was answered, or nobody is at it."""
-        ...
-
-    def is_paid(self, fingerprint: str, receiver: str | None) -> bool:
-        """Whether a question was answered, and asking again costs the receiver nothing: :meth:`reserve` repeats it."""
         ...
 
     def answer(self, charge: str) -> bytes | None:

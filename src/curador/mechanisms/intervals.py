@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from curador.accounting.events import DiscreteGaussianNoise, DiscreteLaplaceNoise, Event, GaussianNoise, LaplaceNoise
 from curador.errors import InvalidParameter
 from curador.forks import cached_property
 from curador.mechanisms.base import AdditiveNoise, checked_confidence
@@ -23,7 +24,7 @@ from curador.mechanisms.gaussian import SUMMED, Gaussian, IntegerGaussian
 from curador.mechanisms.laplace import IntegerLaplace, Laplace
 from curador.mechanisms.laws.sums import ASIDE, Law, laplace_sum_error, likely_apart, sum_error
 from curador.mechanisms.laws.tails import TINY, laplace_tail
-from curador.numbers import above
+from curador.numbers import above, sqrt_up
 
 MOST_LAPLACES = 6
 """The most Laplace noises whose exact sum law is used; with more, doubles lose too many digits."""
@@ -38,6 +39,25 @@ FAINT = 2.0**-100
 
 RepeatedTerm = tuple[float, AdditiveNoise, int]
 """A weight, the mechanism whose independent noise it multiplies, and the number of such noises."""
+
+
+def noise_of(event: Event) -> AdditiveNoise:
+    """The law of the noise that an event adds to a number, for intervals of numbers noised elsewhere.
+
+    >>> noise_of(IntegerLaplace(1, epsilon="0.1").event).error(0.95)
+    30.0
+    """
+    match event:
+        case LaplaceNoise():
+            return Laplace(event.sensitivity, scale=event.scale)
+        case DiscreteLaplaceNoise():
+            return IntegerLaplace(event.sensitivity, scale=event.scale)
+        case GaussianNoise():
+            return Gaussian(event.sensitivity, sigma=event.sigma)
+        case DiscreteGaussianNoise():
+            squared, sigma = event.sensitivity_squared, sqrt_up(event.variance)
+            return IntegerGaussian(sensitivity_squared=squared, sigma=sigma, coordinates=event.dimension)
+    raise InvalidParameter("This event adds no noise to a number.", fix="Give the event of additive noise.")
 
 
 @dataclass(frozen=True)

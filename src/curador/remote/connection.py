@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 from curador import errors
-from curador.errors import CuradorError, InvalidParameter, LedgerFailed, install
+from curador.errors import CuradorError, InvalidParameter, ServerFailed, install
 from curador.noise.entropy import SYSTEM
 
 try:
@@ -20,6 +20,9 @@ TRIES = 4
 FIRST_PAUSE = 0.2
 LONGEST_ANSWER = 64 * 1024 * 1024
 """Bytes of a response."""
+
+FREE = ("/explain", "/how-many")
+"""Endings of the paths whose requests cost nothing."""
 
 UNSURE = "if it was charged, it stays charged, and the same question again is free"
 
@@ -76,20 +79,18 @@ class Connection:
         query: Mapping[str, Any] | None = None,
         again: bool = True,
     ) -> dict[str, Any]:
-        pause = FIRST_PAUSE
+        pause, sent = FIRST_PAUSE, False
         for left in reversed(range(TRIES if again else 1)):
             try:
                 found = self._client.request(method, path, json=body, params=query)
             except httpx.TransportError as error:
+                sent = sent or not isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
                 if left:
                     time.sleep(pause)
                     pause *= 2
                     continue
-                raise LedgerFailed(
-                    f"The server did not answer ({type(error).__name__}).",
-                    fix="Try again; look at your history.",
-                    cost=UNSURE if body is not None else errors.NOTHING,
-                    code="server-unreachable",
+                raise self._unanswered(
+                    type(error).__name__, sent, paying=body is not None and not path.endswith(FREE)
                 ) from None
             if left and (found.status_code == 429 or (found.status_code == 503 and _free(method, found))):
                 time.sleep(pause)
@@ -97,6 +98,23 @@ class Connection:
                 continue
             return _read(found)
         raise AssertionError("the last try returns or raises")
+
+    def _unanswered(self, kind: str, sent: bool, paying: bool) -> ServerFailed:
+        address = f"{self._client.base_url}".rstrip("/")
+        if not sent:
+            return ServerFailed(
+                f"No server answers at {address} ({kind}).",
+                fix="Check the address, and whether the server runs.",
+                code="server-unreachable",
+                facts={"address": address},
+            )
+        return ServerFailed(
+            f"The server at {address} did not answer ({kind}).",
+            fix="Try again; look at your history.",
+            cost=UNSURE if paying else errors.NOTHING,
+            code="server-unreachable",
+            facts={"address": address},
+        )
 
     def close(self) -> None:
         """End the connection."""
@@ -127,7 +145,7 @@ def _read(response: httpx.Response) -> dict[str, Any]:
     except ValueError:
         data = None
     if not isinstance(data, dict):
-        raise LedgerFailed(
+        raise ServerFailed(
             f"This is not a Curador server, or it failed (status {response.status_code}).",
             fix="Check the address.",
             cost=UNSURE,

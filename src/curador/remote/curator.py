@@ -1,22 +1,20 @@
-"""The remote curator: plans and rehearses here, from the declarations; pays and reads there."""
+"""The remote curator: sends questions, and shows what their server plans, sells and keeps."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Never, cast
 
 from curador.accounting.events import event_from_json
 from curador.curator.curator import Curator
 from curador.curator.purchase import Request
-from curador.curator.purchases.batch import Batch
+from curador.curator.purchases.batch import require_named
 from curador.curator.releases.explanation import Explanation
 from curador.curator.releases.publication import Publication
 from curador.curator.releases.release import Release
-from curador.curator.study.quality import Quality
 from curador.curator.study.tables import read_table
-from curador.curator.table import Asked, CuratorTable, refuse_unknown
+from curador.curator.table import Asked, CuratorTable, described, refuse_unknown
 from curador.errors import InvalidParameter
 from curador.forks import cached_property
 from curador.ledger.contract import Charge, Charges
@@ -24,47 +22,24 @@ from curador.mechanisms.sensitivity import Contribution
 from curador.numbers import Number, set_fields
 from curador.privacy import guarantee_from_json
 from curador.query.plan.expected import Within
-from curador.query.plan.plan import Plan
 from curador.query.tables.table import Table
 from curador.remote.balance import RemoteBalance
 from curador.remote.connection import Connection
 from curador.remote.models import RemoteModels
-from curador.remote.sent import (
-    asked_there,
-    built,
-    here,
-    plain,
-    priced,
-    refuse_elsewhere,
-    terms_of,
-    told_readers,
-    wanted,
-)
+from curador.remote.plans import RemoteBatch, RemotePlan, RemoteQuality, facts_in, request_of
+from curador.remote.sent import asked_there, plain, priced, refuse_elsewhere, said, terms_of, told_readers, wanted
 from curador.show.describe import Description
+from curador.show.explain import checked_language
 
 NOWHERE = "elsewhere-{}.parquet"
 """The source of a table whose rows are with the server, one for each; it is never opened."""
 
 
-@dataclass(frozen=True)
-class RemoteBatch(Batch):
-    """A batch that was planned here, with the request by which the server plans the same."""
-
-    request: Mapping[str, Any] = field(default_factory=dict, compare=False)
-
-
-@dataclass(frozen=True, repr=False)
-class RemoteQuality(Quality):
-    """The quality of a table, planned here, with the request by which the server plans the same."""
-
-    request: Mapping[str, Any] = field(default_factory=dict, compare=False)
-
-
 def connect(url: str, token: str, *, timeout: float = 120.0) -> RemoteCurator:
     """The curator that a server holds, for an analyst with a token; the interface is that of :class:`Curator`.
 
-    Questions are planned, explained and rehearsed here, from the public declarations; ``ask`` and ``publish`` are
-    bought there.  A request that is sent again, because the connection broke, is bought once: it carries a key.
+    Questions are planned, explained and bought there; models are planned, and questions rehearsed, here, from the
+    public declarations.  A request that is sent again, because the connection broke, is bought once: it carries a key.
 
     >>> connect("http://example.org", "cur_…")
     Traceback (most recent call last):
@@ -91,17 +66,17 @@ class RemoteCurator(RemoteModels):
         )
 
     @cached_property
-    def _planner(self) -> Curator:
-        """A curator over the same declarations; it has nothing to read and is asked for nothing but plans."""
+    def _stage(self) -> Curator:
+        """A curator over the same declarations and no rows: models are planned there, and rehearsals begin there."""
         return Curator(self.tables, budget=self.budget().budget, language=self.language)
 
     def table(self, name: str) -> CuratorTable:
         """A table to ask, step by step."""
         return CuratorTable.held(name, cast(Curator, self))
 
-    def plan(self, question: Asked, **how: Any) -> Plan:
-        """Plan a question here: free, and the same as the server plans it.  The options are those of Curator.plan."""
-        return self._planner.plan(here(question, self.tables), **how)
+    def plan(self, question: Asked, **how: Any) -> RemotePlan:
+        """Have a question planned there: free.  The options are those of Curator.plan."""
+        return cast(RemotePlan, self.explain(question, **how).plan)
 
     def explain(
         self,
@@ -127,19 +102,8 @@ class RemoteCurator(RemoteModels):
         refuse_elsewhere(analyst, prepared, sql)
         price = priced(epsilon, delta, rho, accuracy, noise, weights, confidence, rows, contribution)
         found = self._connection.post("/v1/explain", {**asked_there(question, self.tables), **price}, again=True)
-        plan = self.plan(
-            question,
-            epsilon=epsilon,
-            delta=delta,
-            rho=rho,
-            accuracy=accuracy,
-            noise=noise,
-            weights=weights,
-            confidence=confidence,
-            rows=rows,
-            contribution=contribution,
-        )
-        return Explanation(plan, shared=tuple(found["shared"]), language=language or self.language)
+        plan, shared = RemotePlan(facts_in(found)), tuple(found["shared"])
+        return Explanation(plan, shared=shared, language=checked_language(language or self.language))
 
     def ask(
         self,
@@ -176,8 +140,9 @@ class RemoteCurator(RemoteModels):
     sql = ask
 
     def batch(self, questions: Mapping[str, Asked], **how: Any) -> RemoteBatch:
-        """Plan several questions together; free.  The options are those of Curator.batch."""
-        made = self._planner.batch({name: here(asked, self.tables) for name, asked in questions.items()}, **how)
+        """Have several questions planned together; free.  The options are those of Curator.batch."""
+        require_named(questions)
+        refuse_unknown({name: x for name, x in how.items() if name not in Curator.batch.__annotations__}, Curator.batch)
         sent: dict[str, Any] = {name: plain(how[name]) for name in how if name not in ("accuracies", "words")}
         if how.get("accuracies"):
             sent["accuracies"] = {name: wanted(one) for name, one in how["accuracies"].items()}
@@ -187,16 +152,15 @@ class RemoteCurator(RemoteModels):
         told = {name: told_readers(one) for name, one in words.get("questions", {}).items() if name in questions}
         if any(told.values()):
             sent["entries"] = told
-        named = {
-            name: asked if isinstance(asked, str) else built(asked, self.tables) for name, asked in questions.items()
-        }
-        return RemoteBatch(
-            made.plans, made.delta, made.charged_tight, made.words, made.adjust, request={"questions": named, **sent}
-        )
+        request = {"questions": {name: said(asked, self.tables) for name, asked in questions.items()}, **sent}
+        return RemoteBatch(self._explained(RemoteBatch, request), request)
+
+    def _explained(self, kind: type[RemoteBatch], request: Mapping[str, Any]) -> dict[str, Any]:
+        return facts_in(self._connection.post(kind.explained_at, request, again=True))
 
     def publish(
         self,
-        batch: Batch,
+        batch: RemoteBatch,
         *,
         because: str = "",
         override: bool = False,
@@ -208,9 +172,7 @@ class RemoteCurator(RemoteModels):
         language: str | None = None,
     ) -> Publication:
         """Buy a batch for one charge."""
-        if isinstance(batch, RemoteQuality):
-            raise InvalidParameter("This is the quality of a table.", fix="Use buy_quality().")
-        request = _sent(batch)
+        request = request_of(batch, RemoteBatch)
         refuse_elsewhere(analyst)
         body = {**request, **terms_of(because, override, key, fresh, anyway, language)}
         found = self._connection.post("/v1/batch", body, again=not fresh)
@@ -229,26 +191,23 @@ class RemoteCurator(RemoteModels):
         confidence: float = 0.95,
     ) -> RemoteQuality:
         """Plan how well the rows of a table fit its declarations; free.  The options are those of Curator.quality."""
-        named = list(columns)
         price: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "rho": rho, "confidence": confidence}
-        made = self._planner.quality(table, named, **price)
-        said = {name: plain(value) for name, value in price.items() if value is not None}
-        request = {"table": table, "columns": named, **said}
-        return RemoteQuality(made.plans, held=made.held, words=made.words, request=request)
+        amounts = {name: plain(value) for name, value in price.items() if value is not None}
+        request = {"table": table, "columns": list(columns), **amounts}
+        return RemoteQuality(self._explained(RemoteQuality, request), request)
 
-    def buy_quality(self, asked: Quality, request: Request, language: str | None = None) -> Release:
+    def buy_quality(self, asked: RemoteQuality, request: Request, language: str | None = None) -> Release:
         """Buy the question, and show one row for each column."""
         refuse_elsewhere(request.analyst)
         asked_for = (request.because, request.override, request.key, request.fresh, request.anyway)
-        terms = terms_of(*asked_for, language or self.language)
-        return _release(self._connection.post("/v1/quality", {**_sent(asked), **terms}, again=not request.fresh))
+        body = {**request_of(asked, RemoteQuality), **terms_of(*asked_for, language or self.language)}
+        return _release(self._connection.post("/v1/quality", body, again=not request.fresh))
 
-    def how_many(self, question: Asked | Batch, **how: Any) -> int | None:
+    def how_many(self, question: Asked | RemoteBatch, **how: Any) -> int | None:
         """How many such answers, or batches, still fit into the budget; None where they cost nothing."""
         refuse_elsewhere(how.pop("analyst", None))
-        if isinstance(question, Batch):
-            path = "/v1/quality/explain" if isinstance(question, RemoteQuality) else "/v1/batch/explain"
-            found = self._connection.post(path, _sent(question), again=True)["fits"]
+        if isinstance(question, RemoteBatch):
+            found = self._connection.post(question.explained_at, question.request, again=True)["fits"]
             return None if found is None else int(found)
         price = {name: plain(value) for name, value in how.items() if value is not None and name != "accuracy"}
         if how.get("accuracy") is not None:
@@ -284,11 +243,12 @@ class RemoteCurator(RemoteModels):
 
     def rehearse(self, rows: int | None = None, seed: int = 0) -> Curator:
         """A curator over made-up tables with these declarations, to try questions on; the server is not asked."""
-        return self._planner.rehearse(rows, seed)
+        return self._stage.rehearse(rows, seed)
 
     def describe(self) -> Description:
         """Its tables and the budget: public, and free."""
-        return replace(self._planner.describe(), budgets=tuple(map(str, self.budgets())))
+        tables = {name: described(table, self.language) for name, table in self.tables.items()}
+        return Description(tables, tuple(map(str, self.budgets())), self.language)
 
     def close(self) -> None:
         """End the connection."""
@@ -299,12 +259,6 @@ class RemoteCurator(RemoteModels):
 
 
 # ---- what comes back ------------------------------------------------------------------------------------------------
-
-
-def _sent(batch: Batch) -> Mapping[str, Any]:
-    if not isinstance(batch, RemoteBatch | RemoteQuality):
-        raise InvalidParameter("This batch was planned elsewhere.", fix="Plan it with this curator.")
-    return batch.request
 
 
 def _release(data: Mapping[str, Any]) -> Release:

@@ -37,7 +37,7 @@ class RemoteModels:
     if TYPE_CHECKING:
 
         @property
-        def _planner(self) -> Curator: ...
+        def _stage(self) -> Curator: ...
 
     def training(
         self,
@@ -52,7 +52,9 @@ class RemoteModels:
         if any(getattr(model, name, None) is not None for name in ("curator", "table")):
             raise InvalidParameter("This model has a curator of its own.", fix="Leave curator and table out of it.")
         rows = self._planned_here(table)
-        return self._planner.training(model, rows, features=features, label=label, contribution=contribution)
+        if plain_rows(rows) is None:
+            raise _not_plain()
+        return self._stage.training(model, rows, features=features, label=label, contribution=contribution)
 
     def fit(
         self,
@@ -82,7 +84,7 @@ class RemoteModels:
         """Buy a training run; questions and batches are bought by ``ask`` and ``publish``."""
         terms = request or Request()
         refuse_elsewhere(terms.analyst)
-        if not isinstance(purchase, TrainingRun) or purchase.declared is not self._planner.tables:
+        if not isinstance(purchase, TrainingRun) or purchase.declared is not self._stage.tables:
             raise InvalidParameter(
                 "A server sells what it plans itself: questions, batches and models.",
                 fix="Use ask(), publish() or fit() of this curator.",
@@ -107,7 +109,7 @@ class RemoteModels:
     ) -> TrainingRun:
         """What :meth:`score` would do and cost; planned here, free."""
         chosen: dict[str, Any] = {"label": label, "features": features, "contribution": contribution}
-        return self._planner.scoring(model, self._planned_here(table), epsilon=epsilon, **chosen)
+        return self._stage.scoring(model, self._planned_here(table), epsilon=epsilon, **chosen)
 
     def score(
         self,
@@ -130,7 +132,7 @@ class RemoteModels:
         refuse_elsewhere(analyst)
         chosen: dict[str, Any] = {"label": label, "features": features, "contribution": contribution}
         run = self.scoring(model, table, epsilon=epsilon, **chosen)
-        charge, rows = getattr(getattr(model, "privacy_", None), "charge", None), plain_rows(self._planned_here(table))
+        charge, rows = getattr(getattr(model, "privacy_", None), "charge", None), plain_rows(table)
         if charge is None:
             raise InvalidParameter("A server scores the models that it sold.", fix="Fit the model with this curator.")
         if rows is None or not isinstance(contribution, int | None):
@@ -150,7 +152,7 @@ class RemoteModels:
             return table
         if table.tables is not self.tables:
             raise InvalidParameter("These rows are another curator's.", fix="Start from this curator's table().")
-        return replace(table, tables=self._planner.tables)
+        return replace(table, tables=self._stage.tables)
 
     def _job(self, path: str, body: Mapping[str, Any], *, again: bool) -> dict[str, Any]:
         """The result of a job, once it is done.  One that its server lost is asked for again, where that is safe."""

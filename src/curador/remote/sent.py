@@ -14,16 +14,14 @@ from curador.query.tables.table import Table, contribution_of
 from curador.remote.connection import new_key
 
 
-def here(asked: Asked, tables: Mapping[str, Table]) -> Asked:
-    return asked if isinstance(asked, str) else question_of(asked, tables, None)
-
-
-def built(asked: Asked, tables: Mapping[str, Table]) -> dict[str, object]:
-    return question_of(asked, tables, None).to_json()
+def said(asked: Asked, tables: Mapping[str, Table]) -> str | dict[str, object]:
+    """A question: SQL as it was written, or what was built."""
+    return asked if isinstance(asked, str) else question_of(asked, tables, None).to_json()
 
 
 def asked_there(asked: Asked, tables: Mapping[str, Table]) -> dict[str, Any]:
-    return {"sql": asked} if isinstance(asked, str) else {"question": built(asked, tables)}
+    """A question as a part of a request."""
+    return {"sql" if isinstance(asked, str) else "question": said(asked, tables)}
 
 
 def plain(value: object) -> object:

@@ -10,12 +10,13 @@ Reading order:
 * reopening — the study as its file is now
 * service — what routes share: the curator, who may call, work in threads
 * bodies — what requests may say
+* answers — what requests are answered with, for the description
 * shown — charges and balances as plain values
 * routes — what may be done, by whom
 * description — the OpenAPI description
+* reference — the description as people read it: docs/reference/http.md, and `/docs`
 * console — pages for people
 * app — all of it together
-* reference — the page docs/reference/http.md
 * run — `curador serve`
 * furnished — the demonstration as `curador serve demo` shows it
 * agents — the same for AI agents, over the Model Context Protocol

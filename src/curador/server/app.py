@@ -29,7 +29,7 @@ from curador.server.gate.cookies import mark_of
 from curador.server.gate.guard import App, Guard, on_console
 from curador.server.gate.metrics import LOG, Metrics
 from curador.server.gate.problems import document, problem
-from curador.server.gate.refusals import malformed, refused, unforeseen
+from curador.server.gate.refusals import malformed, no_json, refused, unforeseen
 from curador.server.gate.settings import Settings
 from curador.server.jobs.records import JobRecords
 from curador.server.jobs.runner import JobRunner
@@ -37,10 +37,10 @@ from curador.server.reopening import OpenCurator, ServedStudy
 from curador.server.routes import asking, audits, collect, health, jobs, ledgers, models, people, releases, tables
 from curador.server.service import Service
 
-OPENAPI = "/v1/openapi.json"
+OPENAPI, DOCS = "/v1/openapi.json", "/docs"
 
-CHARGED = 8
-"""For each question that reads data, so many that are charged, and wait for a place to read."""
+CHARGED = 32
+"""Purchases at a time, for each question that reads data: they wait to read, or for the tick at which they leave."""
 
 HASHING = 2
 """Passwords that are hashed at a time."""
@@ -71,7 +71,7 @@ def make_app(open_curator: OpenCurator, settings: Settings | None = None, shared
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         def paced(ledger: Ledger | None) -> Curator:
             curator = open_curator(ledger)
-            curator.paced(limits.threads, service.clock.wait)
+            curator.paced(limits.threads, service.clock)
             return curator
 
         def more_collected(file: Path, study: Study) -> None:
@@ -84,6 +84,7 @@ def make_app(open_curator: OpenCurator, settings: Settings | None = None, shared
         service.curator = service.study.curator
         app.state.mark = mark_of(service.curator.study_file)
         warm(service.curator)
+        app.openapi()  # made once, and not by whoever asks for it first
         service.free, service.paying = CapacityLimiter(limits.threads), CapacityLimiter(CHARGED * limits.threads)
         service.hashing, service.strangers = CapacityLimiter(HASHING), CapacityLimiter(STRANGERS)
         service.rehearsing, service.planning = CapacityLimiter(1), CapacityLimiter(max(1, limits.threads // 2))
@@ -168,16 +169,22 @@ async def _refused(request: Request, error: Exception) -> Response:
 async def _malformed(request: Request, error: Exception) -> Response:
     """Where a body is wrong, without quoting it."""
     assert isinstance(error, RequestValidationError)
-    return answered(request.scope, malformed(error.errors(), f"See {OPENAPI}.", 1), {})
+    found, fix = error.errors(), f"See {DOCS}."
+    if found and found[0]["type"] == "json_invalid":
+        at = int(found[0]["loc"][-1])
+        return answered(request.scope, no_json(found[0]["ctx"]["error"], str(error.body), at, fix), {})
+    field = getattr(request.scope.get("route"), "body_field", None)
+    said = malformed(found, fix, 1, None if field is None else field.field_info.annotation)
+    return answered(request.scope, said, {})
 
 
 async def _no_route(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     if error.status_code == 400:  # nested too deeply, or no UTF-8: what the parser itself gives up on
-        return answered(request.scope, refused("The request is not JSON.", f"See {OPENAPI}.", "not-json"), {})
+        return answered(request.scope, refused("The request is not JSON.", f"See {DOCS}.", "not-json"), {})
     if error.status_code == 405:
-        said = refused("This address does not do that.", f"See {OPENAPI}.", "method")
+        said = refused("This address does not do that.", f"See {DOCS}.", "method")
         path = request.url.path
         able = sorted({m for route in (*ROUTES, *PAGES) if route.path_regex.match(path) for m in route.methods or ()})
         return answered(request.scope, said, {"Allow": ", ".join(able)})
-    return answered(request.scope, refused("There is nothing here.", f"See {OPENAPI}.", "not-found"), {})
+    return answered(request.scope, refused("There is nothing here.", f"See {DOCS}.", "not-found"), {})

@@ -61,13 +61,19 @@ class PriceBody(BudgetBody):
     """What to pay: epsilon (with delta), or rho, or the error that is wanted."""
 
     accuracy: Annotated[
-        WantedBody | None, Field(description="The error that is wanted, instead of epsilon: the least that reaches it.")
+        WantedBody | None,
+        Field(
+            description="The error that is wanted, instead of epsilon: the least that reaches it.",
+            examples=[{"error": 0.5}],
+        ),
     ] = None
     confidence: Annotated[float, Field(description="How often intervals hold the true value.")] = 0.95
     rows: Annotated[
         int | None, Field(ge=1, description="How many rows are behind each number, if you know: for the error.")
     ] = None
-    contribution: Annotated[LimitsBody | None, Field(description="How much of one unit counts.")] = None
+    contribution: Annotated[
+        LimitsBody | None, Field(description="How much of one unit counts.", examples=[{"groups": 1, "rows": 1}])
+    ] = None
 
     def price(self) -> dict[str, Any]:
         """The keywords of ``Curator.plan``."""
@@ -145,7 +151,11 @@ class BatchBody(BudgetBody):
 
     questions: Annotated[
         dict[Name, Annotated[str, Field(max_length=20_000)] | dict[str, Any]],
-        Field(max_length=100, description="Each by its name: SQL, or as the Python client builds it."),
+        Field(
+            max_length=100,
+            description="Each by its name: SQL, or as the Python client builds it.",
+            examples=[{"sexes": SEXES}],
+        ),
     ]
     weights: Annotated[
         dict[Name, Amount] | None, Field(description="How the budget is shared by the questions; equally by default.")

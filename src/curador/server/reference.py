@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from curador.server.app import OPENAPI, make_app
+from curador.server.answers import SCHEMAS
 
-HEAD = f"""\
+HEAD = """\
 # The HTTP interface
 
-This page is made from the description that a server gives at `{OPENAPI}`, by `python -m curador.server.reference`; a
-test compares them. How to start one: [serve a study](../how-to/serve-a-study.md).
+This page is made from the description that a server gives at `/v1/openapi.json`, and as a page at `/docs`, by
+`python -m curador.server.reference`; a test compares them. [Serve a study](../how-to/serve-a-study.md) starts a server.
 
 A request carries a token, `Authorization: Bearer cur_…`, and JSON. An amount is a number or a text: `0.1`, `"1/10"`. A
 body with a field that is not listed is refused. Every refusal is `application/problem+json` with the fields `code`
@@ -31,8 +32,9 @@ log). What they stand for: [errors](errors.md).
 | 500 | it failed; what was charged stays charged, and the same words for every reason |
 | 503 | the ledger does not answer |
 
-**Ticks.** What may read data (`ask`, `batch`) answers at the next tick. Whether a purchase of an analyst's own was
-answered (`history`, `releases`, `models`) is read at a tick, and a job is done from the tick after its end.
+**Ticks.** What may read data (`ask`, `batch`, `quality`) answers at the next tick; what the caller bought before and
+what the question alone refuses leaves at once. Whether a purchase of an analyst's own was answered (`history`,
+`releases`, `models`) is read at a tick, and a job is done from the tick after its end. [Why](../proofs/clock.md).
 
 **Keys.** A purchase with a `key` is bought once, however often it is sent.
 """
@@ -55,16 +57,58 @@ TITLES = {
 }
 
 
-def page() -> str:
-    """The whole page."""
-    described = make_app(_nothing).openapi()
-    found: dict[str, list[str]] = {tag: [] for tag in TITLES}
-    told: dict[str, str] = {}
+@dataclass(frozen=True)
+class Listed:
+    """Fields, each as its name, kind, default and what it means; or where the same are listed, and an example."""
+
+    rows: tuple[tuple[str, str, str, str], ...] = ()
+    before: str = ""
+    example: str = ""
+
+
+@dataclass(frozen=True)
+class Route:
+    """One route as people read of it; ``answers`` are the names of what it answers with."""
+
+    name: str
+    about: str
+    roles: tuple[str, ...]
+    asked: Listed
+    answers: tuple[str, ...]
+
+
+def sections(described: Mapping[str, Any]) -> dict[str, list[Route]]:
+    """The routes of a description, by the heading that they stand below."""
+    found: dict[str, list[Route]] = {title: [] for title in TITLES.values()}
+    told: dict[object, str] = {}
     for path, methods in described["paths"].items():
         for method, operation in methods.items():
-            found.setdefault(operation["tags"][0], []).append(_route(method, path, operation, described, told))
-    parts = [f"## {TITLES.get(tag, tag)}\n\n" + "\n".join(routes) for tag, routes in found.items() if routes]
-    return "\n".join([HEAD, *parts])
+            tag = operation["tags"][0]
+            found.setdefault(TITLES.get(tag, tag), []).append(_route(method, path, operation, described, told))
+    return {title: routes for title, routes in found.items() if routes}
+
+
+def answers(described: Mapping[str, Any]) -> dict[str, tuple[str, Listed]]:
+    """What routes answer with, by its name: what it is, and its fields."""
+    found = {}
+    for name in (*SCHEMAS, "Problem"):
+        schema = described["components"]["schemas"][name]
+        fields = ((*one[:2], "" if one[2] else "not always", one[3]) for one in _fields(schema, described))
+        found[name] = schema["description"], Listed(tuple(fields), "", _example(schema))
+    return found
+
+
+def page() -> str:
+    """The whole page as Markdown."""
+    from curador.server.app import make_app
+
+    described = make_app(_nothing).openapi()
+    parts = [f"## {title}\n\n" + "\n".join(map(_written, routes)) for title, routes in sections(described).items()]
+    shapes = [
+        f"### {name}\n\n{about}\n\n" + "\n".join(_listed(fields, ""))
+        for name, (about, fields) in answers(described).items()
+    ]
+    return "\n".join([HEAD, *parts, "## Answers\n", *shapes])
 
 
 def _nothing(_: object) -> Any:
@@ -72,36 +116,57 @@ def _nothing(_: object) -> Any:
 
 
 def _route(
-    method: str, path: str, operation: Mapping[str, Any], described: Mapping[str, Any], told: dict[str, str]
-) -> str:
+    method: str, path: str, operation: Mapping[str, Any], described: Mapping[str, Any], told: dict[object, str]
+) -> Route:
     """One route; fields that were listed before, by ``told``, are not listed again."""
-    roles = operation.get("x-roles")
-    who = "anybody" if roles is None else ", ".join(roles)
-    lines = [f"### `{method.upper()} {path}`", "", " ".join(operation["description"].split()), "", f"For: {who}.", ""]
-    asked = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema")
-    rows = [*_parameters(operation, described), *([] if asked is None else _fields(asked, described))]
-    before = told.setdefault("\n".join(rows), f"{method.upper()} {path}")
-    if len(rows) > FEW and before != f"{method.upper()} {path}":
-        lines += [f"The fields are those of `{before}`.", ""]
-    elif rows:
-        lines += ["| field | | default | |", "|---|---|---|---|", *rows, ""]
-    if asked is not None and (examples := _resolved(asked, described).get("examples")):
-        lines += ["```json", json.dumps(examples[0], ensure_ascii=False), "```", ""]
-    return "\n".join(lines)
+    name = f"{method.upper()} {path}"
+    schema = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema")
+    rows = (*_parameters(operation, described), *(() if schema is None else _fields(schema, described)))
+    before = told.setdefault(rows, name)
+    again = before if len(rows) > FEW and before != name else ""
+    asked = Listed(rows, again, "" if schema is None else _example(_resolved(schema, described)))
+    answered = operation["responses"].get("200", {}).get("content", {}).get("application/json", {}).get("schema", {})
+    names = tuple(one["$ref"].rpartition("/")[2] for one in answered.get("anyOf", [answered]) if "$ref" in one)
+    about = " ".join(operation["description"].split())
+    return Route(name, about, tuple(operation.get("x-roles", ("anybody",))), asked, names)
 
 
-def _parameters(operation: Mapping[str, Any], described: Mapping[str, Any]) -> Iterator[str]:
+def _example(schema: Mapping[str, Any]) -> str:
+    found = schema.get("examples")
+    return json.dumps(found[0], ensure_ascii=False) if found else ""
+
+
+def _written(route: Route) -> str:
+    told = [f"For: {', '.join(route.roles)}."]
+    if route.answers:
+        told.append(f"Answers with {' or '.join(f'[{name}](#{name.lower()})' for name in route.answers)}.")
+    return "\n".join([f"### `{route.name}`", "", route.about, "", " ".join(told), "", *_listed(route.asked)])
+
+
+def _listed(found: Listed, when: str = "default") -> Iterator[str]:
+    if found.before:
+        yield from (f"The fields are those of `{found.before}`.", "")
+    elif found.rows:
+        yield from (f"| field | | {when} | |", "|---|---|---|---|")
+        yield from (f"| `{name}` | {kind} | {default} | {about} |" for name, kind, default, about in found.rows)
+        yield ""
+    if found.example:
+        yield from ("```json", found.example, "```", "")
+
+
+def _parameters(operation: Mapping[str, Any], described: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
     for one in operation.get("parameters", ()):
         kind = f"{_kind(one['schema'], described)}, in the {one['in']}"
         default = one["schema"].get("default", "needed" if one.get("required") else "")
-        yield f"| `{one['name']}` | {kind} | {default} | {one.get('description', '')} |"
+        yield one["name"], kind, str(default), one.get("description", "")
 
 
-def _fields(schema: Mapping[str, Any], described: Mapping[str, Any]) -> Iterator[str]:
+def _fields(schema: Mapping[str, Any], described: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
     found = _resolved(schema, described)
     for name, field in found.get("properties", {}).items():
         default = "needed" if name in found.get("required", ()) else _shown(field.get("default"))
-        yield f"| `{name}` | {_kind(field, described)} | {default} | {field.get('description', '')} |"
+        about = field.get("description", "") or _resolved(field, described).get("description", "")
+        yield name, _kind(field, described), default, about
 
 
 def _shown(default: object) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from asyncio import Lock
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
@@ -17,6 +17,8 @@ from fastapi import Depends, Request
 from fastapi.responses import JSONResponse, Response
 
 from curador import Curator
+from curador.curator.purchase import Purchase
+from curador.curator.purchase import Request as PurchaseRequest
 from curador.server.access.auth import Caller, unknown_token, wrong_role
 from curador.server.access.sessions import Sessions
 from curador.server.gate.clock import TickClock
@@ -27,7 +29,7 @@ from curador.server.jobs.runner import JobRunner
 from curador.server.reopening import ServedStudy
 
 T = TypeVar("T")
-P = TypeVar("P")
+P = TypeVar("P", bound=Purchase)
 
 
 @dataclass
@@ -92,24 +94,40 @@ class Service:
         return await run_sync(task, limiter=self.hashing)
 
     async def paid(self, task: Callable[[], T]) -> T:
-        """Do something that may read data: its answer, written before, or its failure leaves at the next tick.
+        """Do something that may read data: its answer or its failure leaves at the next tick."""
+        async with self.clock.turn(self.paying):
+            return await run_sync(task, limiter=CapacityLimiter(1))
+
+    async def bought(
+        self, caller: Caller, request: PurchaseRequest, planned: Callable[[], P], task: Callable[[P], Mapping[str, Any]]
+    ) -> dict[str, Any]:
+        """Plan something as whoever explains it does, then buy it; and say what remains, as it is once that leaves.
+
+        Guarantee: what the plan and the rules refuse leaves at once, and so does what the asker bought before a tick
+            that has passed; all else leaves at a tick (docs/proofs/clock.md).
 
         What is returned is a response already, which FastAPI sends as it is; the type is what it describes.
         """
-        try:
-            async with self.clock.turn(self.paying):
-                return cast(T, await run_sync(lambda: JSONResponse(task()), limiter=CapacityLimiter(1)))
-        finally:
-            await self.clock.leave()
 
-    async def bought(self, caller: Caller, planned: Callable[[], P], task: Callable[[P], T]) -> T:
-        """Plan something as whoever explains it does, then do what may read data; refusals of both leave at a tick."""
-        try:
-            plan = await self.plan(caller, planned)
-        except Exception:
-            await self.clock.leave()
-            raise
-        return await self.paid(partial(task, plan))
+        def looked_up() -> tuple[P, bool]:
+            plan = planned()
+            self.curator.review(plan, request)
+            known = None if request.fresh else self.curator.bought_before(plan, request.analyst)
+            return plan, known is not None
+
+        def work() -> bytes:
+            return JSONResponse(task(plan)).body  # type: ignore[return-value]
+
+        plan, known = await self.plan(caller, looked_up)
+        made = await (self.work(work) if known else self.paid(work))
+        left = await self.work(lambda: json.dumps(self.remaining(caller)))
+        body = made[:-1] + f',"remaining":{left}}}'.encode()
+        return cast(dict[str, Any], Response(body, media_type="application/json"))
+
+    def remaining(self, caller: Caller) -> dict[str, Any]:
+        """What remains of the caller's budget: an analyst's own, which knows what is left above it."""
+        found = self.curator.budgets() if caller.who is None else (self.curator.budget(caller.who),)
+        return {b.scope: b.remaining.to_json() for b in found}
 
     async def settled(self, caller: Caller, task: Callable[[], T]) -> T:
         """Read what tells whether an analyst's own purchase was answered: as it was at a tick, and not in between."""

@@ -11,6 +11,9 @@ from curador.show.explain import kept_text, whom
 from curador.show.tables import TextColumn, html_table, text_table
 from curador.show.words.say import counted, say
 
+KEYS_DESCRIBED = 5
+"""Keys of a column that its row lists."""
+
 
 @dataclass(frozen=True, repr=False)
 class Description:
@@ -62,7 +65,7 @@ def values_text(bounds: Sequence[str] | None, keys: Sequence[object] | None, nul
     """
     shown = "" if bounds is None else f"{bounds[0]} … {bounds[1]}"
     if keys is not None:
-        few = ", ".join(map(str, keys[:5]))
-        shown = few if len(keys) <= 5 else say("describe-keys", language, some=few, n=len(keys))
+        few = ", ".join(map(str, keys[:KEYS_DESCRIBED]))
+        shown = few if len(keys) <= KEYS_DESCRIBED else say("describe-keys", language, some=few, n=len(keys))
     never = "" if nullable else say("describe-never-null", language)
     return ", ".join(part for part in (shown, never) if part)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -45,6 +46,31 @@ def explain(
         *([] if engine is None else ["", say("runs", language, engine=engine), *statements]),
     ]
     return "\n".join(line.rstrip() for line in parts)
+
+
+def explain_batch(facts: Facts, language: str = "en") -> str:
+    """A batch as text for people, from its facts: its cost, and the share and the expected error of each question."""
+    cost = guarantee_text(guarantee_from_json(facts["guarantee"]), language)
+    lines = [say("batch-costs", language, guarantee=cost)]
+    if (tight := cheaper_as_a_whole(facts)) is not None:
+        lines.append(say("batch-tight", language, guarantee=guarantee_text(tight, language)))
+    for name, one in facts["questions"].items():
+        errors = ", ".join(f"{output_text(e, language)} {error_text(e, language)}" for e in one["expected"])
+        paid = guarantee_text(guarantee_from_json(one["guarantee"]), language)
+        lines.append(say("batch-question", language, name=f"{name:<10}", guarantee=paid, errors=errors))
+    return "\n".join([*lines, *(line for text in batch_notes(facts, language) for line in bullet(text))])
+
+
+def cheaper_as_a_whole(facts: Facts) -> Guarantee | None:
+    """What a batch costs by its privacy-loss distribution, where that is below the cost that is charged."""
+    tight, charged = facts["tight"], facts["guarantee"].get("epsilon", math.inf)
+    return guarantee_from_json(tight) if tight is not None and tight["epsilon"] < charged else None
+
+
+def batch_notes(facts: Facts, language: str = "en") -> list[str]:
+    """What to know of the questions of a batch together, in words: undeclared values, and which are made to agree."""
+    named = ((f"{note['question']}: " if "question" in note else "", note) for note in facts["notes"])
+    return [name + note_text(note, language) for name, note in named]
 
 
 LIMITED = ("clipped-per-unit", "clipped-beside", "rows-left-out", "joined", "joined-outer", "joined-inside")

@@ -155,3 +155,14 @@ def test_a_curator_refuses_a_label_without_classes(curator: Curator) -> None:
 def test_no_rows_at_all_are_fitted() -> None:
     model = GaussianNB(epsilon=1, bounds=[(0, 1)], classes=[0, 1]).fit(np.zeros((0, 1)), np.zeros(0))
     assert np.isfinite(model.predict_proba([[0.5]])).all()
+
+
+def test_more_budget_is_not_worse_where_a_number_piles_up() -> None:
+    """Most rows have 0, of one class nearly all: its bell curve had no width, and 79 % right became 75 %."""
+    some = np.random.default_rng(6)
+    rich = some.random(20_000) < 0.3
+    gain = some.exponential(np.where(rich, 15_000, 300)) * (some.random(20_000) < np.where(rich, 0.2, 0.04))
+    rows = np.column_stack([gain, some.normal(np.where(rich, 60, 40), 12)])
+    model = GaussianNB(delta=1e-5, bounds=[(0, 100_000), (0, 100)], classes=[False, True])
+    found = [model.set_params(epsilon=epsilon).fit(rows, rich).score(rows, rich) for epsilon in (1, 100)]
+    assert found[1] > found[0] - 0.015

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -150,3 +151,45 @@ def test_it_says_beforehand_what_it_explains_of_made_up_rows(curator: Curator, s
     assert all(40 < plain < 60 for _, plain in reached)
     assert reached[0][0] > 35
     assert reached[1][0] < 20
+
+
+def flags(count: int, columns: int) -> tuple[np.ndarray, np.ndarray]:
+    """One of many 0/1 columns in each row, as an array has keys; a fifth of the label's variance is the first half."""
+    some = np.random.default_rng(5)
+    place = some.integers(0, columns, count)
+    label = 40 + np.where(place < columns // 2, 6, -6) + some.normal(0, 12, count)
+    return np.eye(columns)[place], np.clip(label, 0, 100)
+
+
+@pytest.mark.parametrize("delta", [None, 1e-5])
+def test_it_is_never_far_below_the_constant_nor_worse_with_more(delta: float | None) -> None:
+    """It was at -10 and worse for an array of 0/1 columns, and by keys for a small budget, without a word."""
+    X, y = flags(40_000, 40)
+    keys = pd.DataFrame({"k": X.argmax(axis=1)})
+    for rows, declared in ((X, {"bounds": (0, 1)}), (keys, {"keys": {"k": range(40)}})):
+        found = []
+        for epsilon in ("0.01", "0.1", 1, 10):
+            model = LinearRegression(epsilon, delta, **declared, label_bounds=(0, 100))
+            found.append(model.fit(rows, y).score(rows, y))
+        assert min(found) > -0.02
+        assert all(more > less - 0.005 for less, more in itertools.pairwise(found))
+        if "keys" in declared:
+            assert found[3] > 0.15
+
+
+def test_few_rows_get_the_mean_alone() -> None:
+    X, y = flags(2000, 40)
+    model = Ridge(1, epsilon=1, bounds=(0, 1), label_bounds=(0, 100)).fit(X, y)
+    assert not model.coef_.any()
+    assert model.intercept_ == pytest.approx(y.mean(), abs=1)
+    assert (model.with_alpha(10**6).predict(X) == model.predict(X)).all()
+    assert Ridge(1, epsilon=1, steps=0, bounds=(0, 1), label_bounds=(0, 100)).fit(X, y).coef_.any()  # as is said
+
+
+def test_given_steps_are_what_was_bought_by_them(curator: Curator) -> None:
+    """Plans of given steps are what earlier versions sold."""
+    for steps, learner in ((5, "regression"), (0, "regression-moments")):
+        run = curator.training(LinearRegression(1, 1e-5, steps=steps), "people", features=["age"], label="hours")
+        assert run.learner.code["learner"] == learner
+    run = curator.training(LinearRegression(1, 1e-5), "people", features=["age"], label="hours")
+    assert run.learner.code["learner"] == "regression-from-constant"

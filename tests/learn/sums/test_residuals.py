@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+import itertools
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 
-from curador.accounting.events import Composed
+from curador.accounting.calibration import keeps
+from curador.accounting.events import Composed, GaussianNoise
 from curador.learn.descent.whitened import STEEPEST, caps
 from curador.learn.rows.encoding import SCALE
-from curador.learn.sums.residuals import Residuals, corrected, damped, pulls, residual_deviation, weights_of
+from curador.learn.sums.residuals import (
+    FromConstant,
+    Residuals,
+    corrected,
+    damped,
+    from_constant,
+    kept,
+    pulls,
+    residual_deviation,
+    weights_of,
+)
 from curador.mechanisms.gaussian import Gaussian
-from curador.privacy import Neighbors
+from curador.mechanisms.laplace import Laplace
+from curador.privacy import ZCDP, ApproxDP, Guarantee, Neighbors, PureDP
 from tests.learn.sums.rows import MIXED, length, made_up, single
 
 ROWS = made_up(120, 7)
@@ -106,3 +120,57 @@ def test_every_sum_is_released_with_the_noise_that_is_paid(monkeypatch: pytest.M
     assert float(drawn[1][0]) == pytest.approx(float(moments) / 2**0.5)
     assert drawn[1][0] ** 2 >= moments**2 / 2
     assert {sigma for sigma, _ in drawn[2:]} == {step}
+
+
+@pytest.mark.parametrize("neighbors", list(Neighbors))
+@pytest.mark.parametrize("guarantee", [ApproxDP(1, 1e-5), ZCDP(10), PureDP(1)])
+def test_what_follows_the_mean_costs_what_was_charged(guarantee: Guarantee, neighbors: Neighbors) -> None:
+    """The mean again, or moments and however many steps: no more than the one release that is charged for them."""
+    settings = from_constant(guarantee, 2, neighbors)
+    event = settings.event(MIXED)
+    assert keeps(event, guarantee)
+    assert not keeps(replace(settings, budget=settings.budget * Fraction(101, 100)).event(MIXED), guarantee)
+    assert isinstance(event, Composed)
+    if isinstance(guarantee, PureDP):
+        assert settings.budget * settings.first + settings.rest == 1
+        for one in (settings.mean(settings.rest), settings.moments(MIXED).noise):
+            assert isinstance(one, Laplace)
+            assert one.event.sensitivity / one.event.scale <= settings.rest
+        return
+    ((charged, _),) = (part for part in event.parts if part[0] != settings.begin.event)
+    assert isinstance(charged, GaussianNoise)
+
+    def cost(one: Gaussian | Laplace) -> Fraction:
+        assert isinstance(one, Gaussian)
+        return (one.event.sensitivity / one.event.sigma) ** 2
+
+    again = settings.mean(settings.rest)
+    assert cost(again) <= (charged.sensitivity / charged.sigma) ** 2
+    for steps in range(1, settings.steps + 1):
+        all_steps = steps * cost(settings.along(steps).gradients(MIXED))
+        assert cost(settings.moments(MIXED).noise) + all_steps <= (charged.sensitivity / charged.sigma) ** 2
+
+
+@pytest.mark.parametrize("neighbors", list(Neighbors))
+def test_counts_and_labels_move_by_no_more_than_is_said(neighbors: Neighbors) -> None:
+    ends = [np.array([SCALE, y]) for y in (-SCALE, 0, SCALE)]
+    for pure in (True, False):
+        told = FromConstant(Fraction(1), pure, copies=3, neighbors=neighbors).mean(Fraction(1)).sensitivity
+        worst = 0.0
+        for one, other in itertools.product(ends, repeat=2):
+            moved = 3 * one - (3 * other if neighbors is Neighbors.REPLACE else 0)
+            alone = 3 * one  # a unit of no rows is one, too
+            for each in (moved, alone):
+                worst = max(worst, float(np.abs(each).sum() if pure else np.linalg.norm(each)))
+        assert worst <= float(told) * (1 + 1e-12)
+        assert worst > float(told) / 2 - 1e-9
+
+
+def test_what_noise_alone_makes_is_left_out() -> None:
+    some = np.random.default_rng(2).normal(0, 3, 200_000)
+    for part in (0.5, 0.01, 1e-4):
+        left = kept(some, 3, np.ones(len(some)), part * 9 * len(some))
+        assert (left**2).mean() / 9 == pytest.approx(part, rel=0.3)
+    assert (kept(some, 3, np.ones(len(some)), 10.0 * len(some)) == some).all()
+    strong = np.array([100.0, -50.0])
+    assert kept(strong, 1, np.ones(2), 1e-6) == pytest.approx(strong, rel=0.02)

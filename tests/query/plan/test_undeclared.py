@@ -87,6 +87,7 @@ def test_a_value_that_no_declaration_allows_is_named(sql: str, named: tuple[str,
         "SELECT origin, COUNT(*) AS n FROM flights GROUP BY origin HAVING n = -5 OR origin = 'JFK'",
         "SELECT origin, RANK() OVER (ORDER BY COUNT(*) DESC) = 99 AS r FROM flights GROUP BY origin",
         f"{PEOPLE} GROUP BY pid) WHERE k = 10 AND low = 7",
+        f"{COUNT} origin <> '' AND month <> 0 AND NOT origin <> 'JFK'",
     ],
 )
 def test_what_declarations_allow_or_leave_open_is_not_named(sql: str) -> None:

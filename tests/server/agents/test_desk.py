@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import anyio
+import pyarrow as pa
 import pytest
 from mcp import Client
 
-from curador import Curator
+from curador import Curator, PureDP, Table
+from curador.curator.study.file import Analyst
 from curador.errors import CuradorError, InvalidParameter
 from curador.remote.curator import connect
 from curador.server.agents.desk import Desk
@@ -21,6 +24,7 @@ from curador.server.gate.clock import TickClock
 from curador.server.gate.settings import Settings
 from tests.server.served import SQL, serving, too_long, write_study
 
+ANA = {"ana": Analyst(PureDP(1))}
 ASKED = {"sql": SQL, "epsilon": "0.1", "because": "a trial of the desk"}
 
 
@@ -83,6 +87,60 @@ def test_rows_that_changed_are_asked_about_anew(desk: Desk) -> None:
     )
     assert [one.failed for one in reused] == [False, True]
     assert reused[1].values["error"]["code"] == "key-reused"
+
+
+def test_all_keys_are_in_the_text_up_to_a_number_of_them(tmp_path: Path) -> None:
+    def typed(keys: list[Any]) -> dict[str, Any]:
+        return {"type": "text" if isinstance(keys[0], str) else "integer", "keys": keys}
+
+    carriers = ["9E", "AA", "O'Hare", "DL", "EV", "F9, or not"]
+    flights = pa.table({"carrier": carriers, "plane": range(6), "day": [date(2026, 1, 1)] * 6})
+    columns = {"carrier": typed(carriers), "plane": typed(list(range(1300))), "day": "date"}
+    with closing(Curator({"flights": Table(flights, columns=columns)}, PureDP(1), analysts=ANA)) as curator:
+        desk = Desk(curator, "ana", Settings(tick=0.0))
+        text = called(desk, "list_tables", {}, never).text
+        assert "The 6 keys of flights.carrier: '9E', 'AA', 'O''Hare', 'DL', 'EV', 'F9, or not'." in text
+        assert "Keys 1 to 200 of the 1,300 of flights.plane: 0, 1, 2," in text
+        assert "198, 199. For more: list_tables with table flights, column plane, start 200." in text
+        place = {"table": "flights", "column": "plane"}
+        rest = called(desk, "list_tables", {**place, "start": 200}, never)
+        assert rest.values["keys"] == [str(n) for n in range(200, 1200)]
+        assert rest.text.endswith("column plane, start 1200.")
+        last = called(desk, "list_tables", {**place, "start": 1200}, never)
+        assert last.text.endswith("1298, 1299.")
+        for wrong, said in (
+            ({"table": "flights"}, "table and column"),
+            ({"table": "flights", "column": "day"}, "carrier, plane"),
+            ({"table": "flight", "column": "day"}, "The tables are flights"),
+            ({**place, "start": -1}, "`start` must be at least 0"),
+        ):
+            refused = called(desk, "list_tables", wrong, never)
+            assert refused.failed
+            assert said in refused.text
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "said"),
+    [
+        ("explain", {"sql": SQL, "accuracy": 0.5}, "`accuracy` must be an object with the fields error, confidence"),
+        ("explain", {"sq": SQL, "epsilon": 1}, "there is no field `sq`. To do: Did you mean `sql`?"),
+        ("explain", {"sql": "", "epsilon": True}, '`sql` must not be empty; `epsilon` must be a number, or one as a'),
+        ("explain", {"sql": SQL, "accuracy": {"eror": 1}}, "there is no field `accuracy.eror`. To do: Did you"),
+        ("explain", {"sql": SQL, "contribution": {"groups": 0}}, "`contribution.groups` must be at least 1"),
+        ("explain", {"sql": SQL, "accuracy": {"error": 1, "unit": "rows"}}, "`accuracy.unit` must be 'ranks'"),
+        ("ask", {"sql": SQL, "because": ""}, "`because` must have at least 3 characters"),
+        ("show_release", {"charge": "one"}, "`charge` must match the pattern ^[0-9]+$"),
+        ("history", {"last": 1.5}, "`last` must be a whole number"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_arguments_is_a_sentence(
+    desk: Desk, tool: str, arguments: dict[str, Any], said: str
+) -> None:
+    refused = called(desk, tool, arguments, never)
+    assert refused.values["error"]["code"] == "malformed"
+    words = refused.text.replace("\n", " ")
+    assert all(part in words for part in said.split("; ")), words
+    assert "_" not in refused.values["error"]["what"]
 
 
 def test_what_nobody_foresaw_is_one_constant_error(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

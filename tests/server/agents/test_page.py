@@ -9,12 +9,14 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
 from curador.server.agents.tools import TOOLS
 
-PAGE = (Path(__file__).parents[3] / "docs" / "how-to" / "let-an-agent-ask.md").read_text()
+ROOT = Path(__file__).parents[3]
+PAGE = (ROOT / "docs" / "how-to" / "let-an-agent-ask.md").read_text()
 COMMAND = Path(sys.executable).with_name("curador")
 
 
@@ -52,6 +54,15 @@ def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said = " ".join(_run(after, tmp_path).split())
     assert "weekly report" in said
     assert "0.1" in said
+
+
+def test_an_installed_package_has_the_reference_of_the_sql(tmp_path: Path) -> None:
+    from hatchling.builders.wheel import WheelBuilder
+
+    (wheel,) = WheelBuilder(str(ROOT)).build(directory=str(tmp_path), versions=["standard"])
+    with ZipFile(wheel) as package:
+        kept = package.read("curador/server/agents/sql.md")
+    assert kept == (ROOT / "docs" / "reference" / "sql.md").read_bytes()
 
 
 def test_the_page_lists_the_tools_there_are() -> None:

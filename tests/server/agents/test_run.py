@@ -13,16 +13,17 @@ from typing import Any
 import anyio
 import pytest
 from anyio import CapacityLimiter
-from mcp import Client, StdioServerParameters, stdio_client
-from mcp.types import CallToolResult, TextContent
+from mcp import Client, MCPError, StdioServerParameters, stdio_client
+from mcp.types import CallToolResult, TextContent, TextResourceContents
 
 from curador import Curator, Plan
 from curador.server.agents.desk import Desk
 from curador.server.agents.run import AT_ONCE, agent_server
 from curador.server.gate.clock import TickClock
 from curador.server.gate.settings import Settings
-from tests.server.served import SQL, Served, serving, write_study
+from tests.server.served import JOINED, SQL, Served, serving, write_study
 
+SQL_PAGE = Path(__file__).parents[3] / "docs" / "reference" / "sql.md"
 COMMAND = Path(sys.executable).with_name("curador")
 PRICE = {"sql": SQL, "epsilon": "0.1"}
 WHY = "how many women and men there are, for the yearly report"
@@ -62,6 +63,14 @@ async def converse(client: Client) -> None:
     assert "interval" in (tools["ask"].description or "")
     assert [name for name, tool in tools.items() if tool.annotations and not tool.annotations.read_only_hint] == ["ask"]
 
+    (page,) = (await client.list_resources()).resources
+    assert "SQL" in (page.description or "")
+    (content,) = (await client.read_resource(str(page.uri))).contents
+    assert isinstance(content, TextResourceContents)
+    assert content.text == SQL_PAGE.read_text(encoding="utf-8")
+    with pytest.raises(MCPError, match="no such resource"):
+        await client.read_resource("curador://rows")
+
     seen = await client.call_tool("list_tables", {})
     assert values(seen)["tables"]["people"]["columns"]["age"]["bounds"] == ["0", "100"]
     assert "people" in text(seen)
@@ -71,6 +80,10 @@ async def converse(client: Client) -> None:
     assert "epsilon 0.1" in text(explained)
     assert values(await client.call_tool("how_many", {**PRICE, "epsilon": "0.5"}))["fits"] == 2
     assert values(await client.call_tool("budget", {}))["spent"]["epsilon"] == 0
+
+    joined = await client.call_tool("explain", {"sql": JOINED, "epsilon": "0.1"})
+    assert not joined.is_error, text(joined)
+    assert values(joined)["keys"] == 2
 
     bought = await client.call_tool("ask", {**PRICE, "because": WHY})
     assert not bought.is_error, text(bought)
@@ -160,11 +173,12 @@ def test_what_is_free_never_waits_for_what_is_paid(tmp_path: Path, monkeypatch: 
 
 
 def test_who_waits_for_a_place_to_pay_begins_at_a_tick() -> None:
+    """A place is given back at the tick at which its answer leaves, and not when it is ready."""
     order: list[str] = []
 
     async def ticked(seconds: float) -> None:
         order.append("tick")
-        times.append(1.0)
+        times.append(times[-1] + seconds)
 
     times = [0.5]
     clock = TickClock(1.0, now=lambda: times[-1], pause=ticked)
@@ -186,4 +200,4 @@ def test_who_waits_for_a_place_to_pay_begins_at_a_tick() -> None:
         assert places.borrowed_tokens == 0
 
     anyio.run(main)
-    assert order == ["first", "tick", "second"]
+    assert order == ["first", "tick", "second", "tick"]

@@ -22,6 +22,7 @@ EVERYBODY: set[str | None] = set(ROLES)
 
 MATRIX: dict[tuple[str, str], tuple[set[str | None], dict[str, Any] | None]] = {
     ("GET", "/"): (EVERYBODY, None),
+    ("GET", "/docs"): (EVERYBODY, None),
     ("GET", "/console"): (EVERYBODY, None),
     ("GET", "/console/"): (EVERYBODY, None),
     ("GET", "/console/static/{version}/{name}"): (EVERYBODY, None),

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import pkgutil
 import re
-from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from curador.show.words import console
-from curador.show.words.say import LANGUAGES, knows
+from curador.show.words.say import LANGUAGES, knows, pages
+from curador.show.words.say import texts as words
 from tests.show.test_words import blanks
 
-PAGES = [one.name for one in pkgutil.iter_modules(console.__path__)]
+PAGES = pages()
 SERVER = Path(__file__).parents[3] / "src" / "curador" / "server" / "console"
 TEMPLATES = sorted((SERVER / "templates").glob("*.html"))
 ATTRIBUTES = ("alt", "title", "aria-label", "placeholder", "label", "value", "data-of")
@@ -21,8 +19,7 @@ SAID = re.compile(r'"((?:[a-z_]+)\.[a-z0-9-]+)"')
 
 
 def texts(page: str) -> dict[str, tuple[str, ...]]:
-    found: dict[str, tuple[str, ...]] = import_module(f"curador.show.words.console.{page}").TEXTS
-    return found
+    return {code: tuple(said[language] for language in LANGUAGES) for code, said in words(f"console/{page}").items()}
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -16,12 +16,12 @@ from curador.curator.curator import Curator
 from curador.errors import CuradorError
 from curador.privacy import PureDP
 from curador.query.tables.table import Table
-from curador.show.words.refusals import ES
-from curador.show.words.say import knows, refusal
+from curador.show.words.say import REFUSALS, knows, refusal, refusals, texts
 from tests.show.test_words import blanks
 from tests.show.words.test_console import PAGES
 from tests.show.words.unspoken import UNSPOKEN, UNSPOKEN_CODES
 
+ES = {code: (said["es"]["what"], said["es"]["fix"]) for code, said in refusals().items()}
 SOURCE = Path(__file__).parents[3] / "src" / "curador"
 ROOMS = ("numbers.py", "query/", "curator/", "server/")
 CLASSES = {name for name, x in vars(errors).items() if isinstance(x, type) and issubclass(x, CuradorError)}
@@ -104,7 +104,7 @@ def all_made(*rooms: str) -> list[Made]:
 def texts_of(code: str, file: str) -> list[tuple[str, ...]]:
     """The texts that tell a code on a Spanish page: one of all pages, one of a page's own, or one by its code."""
     pages = PAGES if file.startswith("server/console/") else ["frame"]
-    found = [import_module(f"curador.show.words.console.{page}").TEXTS.get(f"error-{code}") for page in pages]
+    found = [tuple(texts(f"console/{page}").get(f"error-{code}", {}).values()) for page in pages]
     return [text for text in [ES.get(code), *found] if text]
 
 
@@ -161,11 +161,9 @@ def test_texts_are_spanish_and_have_names_for_blanks() -> None:
 
 
 def test_each_code_has_one_text() -> None:
-    files = [
-        f for f in sorted((SOURCE / "show" / "words" / "refusals").glob("*.py")) if f.stem not in ("__init__", "facts")
-    ]
-    parts = [import_module(f"curador.show.words.refusals.{f.stem}").ES for f in files]
-    assert sum(map(len, parts)) == len(ES)
+    files = sorted((SOURCE / "show" / "words" / "refusals").glob("*.toml"))
+    assert {file.stem for file in files} == set(REFUSALS)
+    assert sum(len(tomllib.loads(file.read_text())) for file in files) == len(ES)
 
 
 WRONG = {

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -27,12 +28,12 @@ from curador.query.answer.postprocess import answered_together
 from curador.query.answer.together import Family, families
 from curador.query.ask.public_keys import require_few_numbers
 from curador.query.plan.expected import Within
-from curador.query.plan.facts import expected_facts
+from curador.query.plan.facts import Facts, expected_facts
 from curador.query.plan.identity import digest
 from curador.query.plan.plan import Plan
 from curador.query.plan.planner import Planner
 from curador.query.tables.table import Table
-from curador.show.explain import bullet, error_text, guarantee_text, note_text, output_text
+from curador.show.explain import explain_batch
 
 READ_AT = "1e-6"
 """The delta of a batch's tight guarantee, unless it has one of its own."""
@@ -291,11 +292,6 @@ class Batch:
             fix="Its questions need more: choose a tight= above the sum of their deltas.",
         )
 
-    @property
-    def saves(self) -> bool:
-        """Whether it is worth a word that the batch as a whole costs less than the sum."""
-        return self.tight is not None and self.tight.epsilon < getattr(self._sum, "epsilon", math.inf)
-
     def __str__(self) -> str:
         return self.explain()
 
@@ -304,38 +300,28 @@ class Batch:
 
     def explain(self, language: str = "en") -> str:
         """The share of the budget and the expected error of each question, in words; free."""
-        lines = [note_text({"code": "batch-costs", "guarantee": guarantee_text(self.guarantee, language)}, language)]
-        if not self.charged_tight and self.saves:
-            assert self.tight is not None
-            tight = guarantee_text(self.tight, language)
-            lines.append(note_text({"code": "batch-tight", "guarantee": tight}, language))
-        for name, plan in self.plans.items():
-            errors = ", ".join(f"{output_text(e, language)} {error_text(e, language)}" for e in self.expected(name))
-            paid = guarantee_text(plan.guarantee, language)
-            question = {"code": "batch-question", "name": f"{name:<10}", "guarantee": paid, "errors": errors}
-            lines.append(note_text(question, language))
-        said = (*self.oddities(language), *self.adjustments(language))
-        return "\n".join([*lines, *(line for text in said for line in bullet(text))])
+        return explain_batch(self.facts, language)
 
-    def oddities(self, language: str = "en") -> list[str]:
-        """Values that no declaration allows, by question, in words."""
-        said = [f"{note['question']}: {note_text(note, language)}" for note in self.undeclared]
-        return [*said, note_text({"code": "undeclared-asked"}, language)] if said else []
-
-    def adjustments(self, language: str = "en") -> list[str]:
-        """Which questions are made to agree, and which are not, in words."""
+    @cached_property
+    def facts(self) -> Facts:
+        """The batch as plain values: its cost, the facts of each question, and notes on which tables agree."""
         found, apart = self._families
         groups = (", ".join(n for n in family.plans if n in family.adjusted) for family in found)
-        together = [note_text({"code": "adjusted-together", "names": names}, language) for names in groups]
-        return together + [f"{name}: {note_text({'code': code}, language)}" for name, code in apart.items()]
-
-    def to_dict(self) -> dict[str, Any]:
-        """The batch as plain values."""
         return {
             "guarantee": self.guarantee.to_json(),
             "tight": None if self.tight is None else self.tight.to_json(),
             "questions": {name: self._facts(name) for name in self.plans},
+            "notes": [
+                *self.undeclared,
+                *([{"code": "undeclared-asked"}] if self.undeclared else []),
+                *({"code": "adjusted-together", "names": names} for names in groups),
+                *({"code": code, "question": name} for name, code in apart.items()),
+            ],
         }
+
+    def to_dict(self) -> dict[str, Any]:
+        """The facts as plain values, for machines; a copy."""
+        return deepcopy(dict(self.facts))
 
     def _facts(self, name: str) -> dict[str, Any]:
         facts = self.plans[name].to_dict()
@@ -375,6 +361,12 @@ def _tight_epsilon(ran: Event, delta: Number) -> float:
 def _delta_of(plans: Mapping[str, Plan]) -> Number:
     deltas = [rational(getattr(plan.budget, "delta", 0.0)) for plan in plans.values()]
     return sum(deltas, Fraction(0)) or READ_AT
+
+
+def require_named(questions: object) -> None:
+    """Refuse questions without names."""
+    if not isinstance(questions, Mapping):
+        raise InvalidParameter("The questions of a batch have names.", fix='Write batch({"n": question}, …).')
 
 
 def planners_of(questions: Mapping[str, T], planner: Callable[[T], Planner]) -> dict[str, Planner]:

@@ -4,11 +4,27 @@ from __future__ import annotations
 
 import html
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from curador.curator.releases.notes import Note
-from curador.query.plan.plan import Plan
+from curador.privacy import Guarantee
+from curador.query.plan.facts import Facts
 from curador.show.explain import explain
+
+
+class Planned(Protocol):
+    """What an explanation needs of a plan: one made here, or one that a server states."""
+
+    @property
+    def facts(self) -> Facts: ...
+
+    @property
+    def guarantee(self) -> Guarantee: ...
+
+    @property
+    def groups(self) -> int | None: ...
+
+    def to_dict(self) -> dict[str, Any]: ...
 
 
 @dataclass(frozen=True, repr=False)
@@ -18,7 +34,7 @@ class Explanation:
     ``shared`` names measures that were bought before, as notes.
     """
 
-    plan: Plan
+    plan: Planned
     engine: str | None = None
     statements: tuple[str, ...] = ()
     shared: tuple[Note, ...] = ()

@@ -48,15 +48,23 @@ class Planning(Protocol):
 
 @dataclass(frozen=True)
 class Dashboard:
-    """A dashboard: the file of its study, the budget of the whole, and the questions by name."""
+    """A dashboard: the file of its study, where it names one, the budget of the whole, and the questions by name."""
 
-    study: Path
+    named: Path | None
     questions: Mapping[str, DashboardQuestion]
     budget: Mapping[str, Number]
     title: str = ""
     confidence: float = 0.95
     because: str = ""
     adjust: bool = True
+
+    @property
+    def study(self) -> Path:
+        """The file of its study; a dashboard for a server's curator needs none."""
+        if self.named is None:
+            what, fix = "The dashboard names no study.", 'Write study = "study.toml".'
+            raise InvalidParameter(what, fix=fix, code="board-without-study")
+        return self.named
 
     @property
     def weights(self) -> dict[str, Number]:
@@ -94,8 +102,8 @@ def read_dashboard(path: str | Path) -> Dashboard:
     document = read_document(file, "dashboard file")
     refuse_unknown(document, SETTINGS, file.name)
     study, questions = document.get("study"), document.get("questions")
-    if not isinstance(study, str):
-        raise InvalidParameter(f"{file.name} names no study.", fix='Write study = "study.toml".')
+    if not isinstance(study, str | None):
+        raise InvalidParameter(f"{file.name} names its study by a path.", fix='Write study = "study.toml".')
     if not isinstance(questions, Mapping) or not questions:
         raise InvalidParameter(f"{file.name} has no questions.", fix="Add a section [questions.NAME] with its sql.")
     adjust = document.get("adjust", True)
@@ -104,7 +112,7 @@ def read_dashboard(path: str | Path) -> Dashboard:
     entries = {str(name): _entry(str(name), given) for name, given in questions.items()}
     budget: dict[str, Number] = {name: document[name] for name in ("epsilon", "delta", "rho") if name in document}
     return Dashboard(
-        file.parent / study,
+        None if study is None else file.parent / study,
         MappingProxyType(entries),
         MappingProxyType(budget),
         text(document, "title"),

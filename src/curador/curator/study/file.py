@@ -57,10 +57,17 @@ class Study:
     @classmethod
     def of(cls, tables: Mapping[str, Table]) -> Study:
         """Tables declared in Python, with nothing else stated."""
+        if not isinstance(tables, Mapping):
+            raise InvalidParameter(
+                "A curator has tables by name.",
+                fix="Pass {'name': Table(frame, columns={…})}, or the path of a study file.",
+            )
         distinct(map(str, tables), "tables")
         for name, table in tables.items():
             if not isinstance(table, Table):
-                raise InvalidParameter(f"{name!r} is not a Table.", fix="Declare it as Table(source, columns={…}).")
+                raise InvalidParameter(
+                    f"{name!r} is not a Table.", fix=f"Write {{{name!r}: Table(frame, columns={{…}})}}."
+                )
         return cls(tables, None, "memory:")
 
 

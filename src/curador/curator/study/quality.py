@@ -19,6 +19,7 @@ from curador.curator.purchase import Bought, Purchase, Request
 from curador.curator.purchases.batch import Batch, split
 from curador.curator.releases.notes import Note
 from curador.curator.releases.release import Release, present
+from curador.curator.study.tables import listed_values
 from curador.errors import InvalidParameter, QuestionRefused
 from curador.mechanisms.base import checked_confidence
 from curador.numbers import Number
@@ -54,6 +55,11 @@ class Quality(Batch):
     @property
     def declared(self) -> Mapping[str, Table]:
         return self.held
+
+    @property
+    def undeclared(self) -> Sequence[Mapping[str, Any]]:
+        """None: what lies outside the declarations is what it counts."""
+        return ()
 
     @property
     def note(self) -> Mapping[str, object]:
@@ -97,7 +103,7 @@ class QualityHolder:
                 fix=suggestion(table, [name for name, t in self.tables.items() if not t.public]),
                 code="no-such-private-table",
             )
-        known = _lists(declared)
+        known = listed_values(declared)
         others = [name for name in declared.columns if name != declared.unit.id]
         asked = list(dict.fromkeys(columns)) or checkable(declared)
         for name in asked:
@@ -130,7 +136,7 @@ class QualityHolder:
 
     def _of_states(self, table: str, asked: Iterable[str], confidence: float) -> dict[str, Planner]:
         declared = self.tables[table]
-        known = _lists(declared)
+        known = listed_values(declared)
         read = {name: _unbounded(column) for name, column in declared.columns.items()}
         tables = {**self.tables, table: replace(declared, columns=read, trees={})}
         found = {}
@@ -206,17 +212,8 @@ def _findings(intervals: Mapping[str, Sequence[tuple[float, float]]], names: lis
 
 def checkable(table: Table) -> list[str]:
     """The columns that have a quality: all but the id, and those of very many keys."""
-    known = _lists(table)
+    known = listed_values(table)
     return [name for name in table.columns if name != table.unit.id and len(known[name] or ()) <= MOST_KEYS]
-
-
-def _lists(table: Table) -> dict[str, tuple[object, ...] | None]:
-    """The values that each column may have, where they are listed: its keys, or those of a tree."""
-    found: dict[str, tuple[object, ...] | None] = {name: column.keys for name, column in table.columns.items()}
-    for tree in table.trees.values():
-        for depth, level in enumerate(tree.levels, 1):
-            found[level] = found[level] or tuple(dict.fromkeys(path[-1] for path in tree.paths(depth)))
-    return found
 
 
 def _unbounded(column: Column) -> Column:

@@ -14,6 +14,8 @@ from curador.curator.study.document import read_study_document
 from curador.engines.registry import engine_entry, in_file
 from curador.errors import InvalidParameter
 from curador.privacy import Unit
+from curador.query.language.expressions import Literal
+from curador.query.language.text import sql_text
 from curador.query.tables.columns import Column, Kind, day_of, moment_of
 from curador.query.tables.names import distinct, identifier, refuse_unknown
 from curador.query.tables.sources import EngineTable, Files, Source, read_source
@@ -175,3 +177,22 @@ def _unit(unit: object) -> Unit:
             code="unit-unsaid",
         )
     return Unit.row() if unit == "row" else Unit.of(identifier(unit, "A unit's id"))
+
+
+def listed_values(table: Table) -> dict[str, tuple[object, ...] | None]:
+    """The values that each column may have, where they are listed: its keys, or those of a tree."""
+    found: dict[str, tuple[object, ...] | None] = {name: column.keys for name, column in table.columns.items()}
+    for tree in table.trees.values():
+        for depth, level in enumerate(tree.levels, 1):
+            found[level] = found[level] or tuple(dict.fromkeys(path[-1] for path in tree.paths(depth)))
+    return found
+
+
+def keys_in_sql(table: Table) -> dict[str, list[str]]:
+    """The keys of each column that has some, as they are written in SQL.
+
+    >>> keys_in_sql(Table("t.csv", columns={"town": {"type": "text", "keys": ["Lugo", "L'Escala"]}, "age": "integer"}))
+    {'town': ["'Lugo'", "'L''Escala'"]}
+    """
+    listed = {name: keys for name, keys in listed_values(table).items() if keys is not None}
+    return {name: [sql_text(Literal(key)) for key in keys] for name, keys in listed.items()}  # type: ignore[arg-type]

@@ -27,7 +27,7 @@ from curador.learn.rows.encoding import SCALE, Encoding, Floats, require_few
 from curador.learn.rows.records import RecordReader
 from curador.learn.score import Predicts
 from curador.noise import SYSTEM, Entropy
-from curador.numbers import Number, positive, probability, rational, whole
+from curador.numbers import Number, positive, probability, whole
 from curador.privacy import Guarantee, Neighbors
 from curador.show.tables import percent
 
@@ -92,11 +92,12 @@ class LinearLearner:
             said |= {"code": "fit-whitened-by-rows", "rows": f"{number:,}"}
         most = settings.steps or MOST_STEPS  # without noise, those of a budget without end
         number = tried_on(number, self._products(most), most, self.wide.width, self._a_step)
+        told = [said, *self.encoding.notes()]
         if not number:
-            return [said]
+            return told
         design, labels = made_up(self.encoding, number, len(self.classes))
         noised, plain = (percent(one._right(design, labels)) for one in (self, self.plain()))
-        return [said, {"code": "fit-made-up", "rows": f"{number:,}", "noised": noised, "plain": plain}]
+        return [*told, {"code": "fit-made-up", "rows": f"{number:,}", "noised": noised, "plain": plain}]
 
     def _chosen(self, rows: int) -> tuple[int, Fraction]:
         """The steps and the clipping length on about so many rows."""
@@ -244,7 +245,7 @@ class LinearClassifier(PrivateClassifier):
         self.classes_ = np.array(learner.classes)
         self.weights_ = weights
         self.n_iter_ = found.get("steps", learner.settings.steps)  # older measurements lack both: they were given
-        self.clip_ = rational(found.get("clip", learner.settings.clip))
+        self.clip_ = float(Fraction(found.get("clip", learner.settings.clip)))
         self.coef_, self.intercept_ = in_units(weights, learner.wide)
 
     def _check_fitted(self) -> None:

@@ -93,11 +93,12 @@ class RegressionLearner:
             clip, steps = f"{float(self.settings.clip) * columns**0.5:.3g}", self.settings.steps
             said = {"code": "fit-regression", "steps": steps, "columns": columns, "clip": clip}
         number = tried_on(rows or ROWS, 2 * columns**2 + 2 * steps * columns, steps, columns)
+        told = [said, *self.encoding.notes()]
         if not number:
-            return [said]
+            return told
         design, labels = made_up_numbers(self.encoding, number)
         noised, plain = (percent(round(one._explained(design, labels), 3)) for one in (self, self.plain()))
-        return [said, {"code": "fit-made-up-line", "rows": f"{number:,}", "noised": noised, "plain": plain}]
+        return [*told, {"code": "fit-made-up-line", "rows": f"{number:,}", "noised": noised, "plain": plain}]
 
     def plain(self) -> RegressionLearner:
         """The same with next to no noise, for rows that are not private."""
@@ -285,9 +286,11 @@ class LinearRegression(_Regression):
     features=[…], label="hours")``, where all bounds are the table's.  From arrays: ``bounds`` and ``label_bounds``
     are declared here, ``keys`` for columns of a frame that hold keys; with ``curator`` it is charged to its ``table``.
 
-    Noisy moments of features and label give first weights, damped by what their noise can reach [Wan18]; ``steps``
-    noisy steps along the residuals, in coordinates that the moments make uncorrelated, correct them: five, or none for
-    an epsilon alone.  Without steps all that is read are sums, which are worked out inside the engine of a table.
+    First the mean of the label is measured, then noisy moments of features and label [Wan18], and where there is a
+    delta up to five noisy steps along the residuals.  What noise alone could have made is left out, so that few rows
+    or a small budget give the mean and nothing worse.  Columns of 0 and 1 cost as much as numbers: give the column
+    that they come from, with ``keys``.  With ``steps`` given there is no mean before, and nothing is left out; none
+    are moments alone.  Without delta, all that is read are sums, worked out inside the engine of a table.
 
     Guarantee: what is said in ``privacy_``, for one unit of the table, or one row of the arrays
     (docs/proofs/learn-sums.md).

@@ -35,6 +35,9 @@ MOST_NUMBERS = 1 << 22
 MOST_CLASSES = 256
 """The most classes of a model: each row is compared with every one."""
 
+MANY_FLAGS = 8
+"""Columns between 0 and 1 of which an explanation says what keys would save."""
+
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
@@ -175,6 +178,11 @@ class Encoding:
     def columns(self) -> tuple[str, ...]:
         numbers = [c for f in self.numbers for c in f.columns]
         return (*numbers, *(c for f in self.keyed for c in f.columns), "1")
+
+    def notes(self) -> list[dict[str, object]]:
+        """That many columns of 0 and 1 cost more than the keys they may come from; nothing for few of them."""
+        flags = sum((f.low, f.high) == (0, 1) for f in self.numbers)
+        return [{"code": "fit-flags", "columns": flags}] if flags >= MANY_FLAGS else []
 
     @property
     def most(self) -> int:

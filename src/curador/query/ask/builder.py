@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Never, Self
 
 from curador.errors import CuradorError, InvalidParameter, QuestionRefused
 from curador.mechanisms.sensitivity import Contribution, in_all
@@ -23,6 +23,20 @@ from curador.query.tables.table import Table
 
 if TYPE_CHECKING:
     from curador.query.ask.sql.relation import Relation
+
+ELSEWHERE = {
+    "filter": "where",
+    "query": "where",
+    "assign": "with_columns",
+    "merge": "join",
+    "groupby": "group_by",
+    "agg": "aggregate",
+    "select": "aggregate",
+    "sort": "order_by",
+    "sort_values": "order_by",
+    "head": "limit",
+}
+"""Steps by the names that they have in data frame libraries."""
 
 Condition = str | ex.Expr
 """An expression, or its text as in SQL."""
@@ -65,6 +79,18 @@ class TableQuery:
         """A query over one of several tables, as yet without conditions."""
         return cls(name, tables, {name: {c: ex.Name(c) for c in table_of(name, tables).columns}})
 
+    if not TYPE_CHECKING:  # a type checker would take any name for an attribute
+
+        def __getattr__(self, name: str) -> Never:
+            """Point from the name that a step has in a data frame library to its name here.
+
+            >>> TableQuery.of("t", {"t": Table("t.csv", columns={"x": "text"})}).filter("x = 'a'")
+            Traceback (most recent call last):
+            AttributeError: 'TableQuery' object has no attribute 'filter'. Use where().
+            """
+            hint = f". Use {ELSEWHERE[name]}()." if name in ELSEWHERE else ""
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}", name=name, obj=self)
+
     # -- rows
 
     def where(self, condition: Condition) -> Self:
@@ -95,6 +121,8 @@ class TableQuery:
         >>> q.groups[0].expr
         Name(column='region', table='towns')
         """
+        if isinstance(table, TableQuery):
+            raise QuestionRefused("A table is joined by its name.", fix=f"Write join({table.table!r}, on=…).")
         other = table_of(table, self.tables)
         if how not in ("inner", "left") or table in self.columns:
             raise QuestionRefused(

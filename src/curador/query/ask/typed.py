@@ -409,9 +409,10 @@ def expressions_within(rows: TypedRows, wanted: Iterable[Expr]) -> Iterator[tupl
 def undeclared(expressions: Sequence[tuple[Expr, Scope]]) -> tuple[dict[str, Any], ...]:
     """Constants that no declaration allows what they are compared with to be, as notes; no data is read.
 
-    Looked at are =, <> and IN between constants and a column, or what is computed from columns.  Public keys lack such
-    a constant, or bounds exclude it.  A comparison of order is left alone, since ``age > 17`` may be meant although it
-    holds for every declared age; so is LIKE.
+    Looked at are = and IN between constants and a column, or what is computed from columns: public keys lack such a
+    constant, or bounds exclude it.  A <> is looked at where a declared value is near: ``town <> ''`` is common, and
+    keeps every row.  A comparison of order is left alone, since ``age > 17`` may be meant although it holds for every
+    declared age; so is LIKE.
 
     >>> town, age = Type(Kind.TEXT, keys=("Lugo", "Vigo")), Type(Kind.INTEGER, Fraction(18), Fraction(90))
     >>> tests = (ex.Compare("=", Name(n), ex.Literal(x)) for n, x in (("town", " lugo"), ("age", 17)))
@@ -421,36 +422,38 @@ def undeclared(expressions: Sequence[tuple[Expr, Scope]]) -> tuple[dict[str, Any
     {'code': 'undeclared-near', 'column': 'town', 'value': ' lugo', 'near': 'Lugo'}
     {'code': 'undeclared-range', 'column': 'age', 'value': '17', 'range': '18 … 90'}
     """
-    compared: dict[tuple[int, Expr], tuple[Type, dict[ex.Literal, None]]] = {}
+    compared: dict[tuple[int, Expr], tuple[Type, dict[ex.Literal, bool]]] = {}
     for e, scope in expressions:
-        for operand, literals in _compared(e):
+        for operand, literals, equal in _compared(e):
             if (id(scope), operand) not in compared:
                 try:
                     compared[id(scope), operand] = typecheck(operand, scope), {}
                 except QuestionRefused:  # made of noised answers, which have no bounds
                     continue
-            compared[id(scope), operand][1].update(dict.fromkeys(literals))
+            known = compared[id(scope), operand][1]
+            known.update({x: equal or known.get(x, False) for x in literals})
     found = []
     for (_, operand), (t, constants) in compared.items():
         keys = None if t.keys is None else frozenset(t.keys)
-        for x in constants:
+        for x, equal in constants.items():
             if keys is not None and x.value not in keys:
-                found.append((operand, x, t, "value"))
-            elif not _within_bounds(x, t):
+                if equal or _nearest(x, t):
+                    found.append((operand, x, t, "value"))
+            elif equal and not _within_bounds(x, t):
                 found.append((operand, x, t, "range"))
     said = [_undeclared_note(*one) for one in found[:NAMED]]
     return (*said, *([{"code": "undeclared-more", "n": len(found) - NAMED}] if len(found) > NAMED else ()))
 
 
-def _compared(e: Expr) -> Iterator[tuple[Expr, list[ex.Literal]]]:
-    """What is compared with constants in an expression, by equality, and with which."""
+def _compared(e: Expr) -> Iterator[tuple[Expr, list[ex.Literal], bool]]:
+    """What an expression compares with constants, with which, and whether by equality or by <>."""
     if isinstance(e, Name):  # what it is made of has columns of its own
         return
     if isinstance(e, ex.In) or (isinstance(e, ex.Compare) and e.op in ("=", "<>")):
         operand, *others = e.parts
         constants = [x for x in others if isinstance(x, ex.Literal)]
         if constants and names(operand):
-            yield operand, constants
+            yield operand, constants, isinstance(e, ex.In) or e.op == "="
     for part in e.parts:
         yield from _compared(part)
 
@@ -468,8 +471,13 @@ def _undeclared_note(operand: Expr, x: ex.Literal, t: Type, why: str) -> dict[st
     named = {"column": shortened(operand), "value": value}
     if why == "range":
         return {"code": "undeclared-range", **named, "range": _range(_end(t.lower, t), _end(t.upper, t))}
-    near = _near(x.value, [key for key in t.keys or () if isinstance(key, str)]) if isinstance(x.value, str) else ""
+    near = _nearest(x, t)
     return {"code": "undeclared-near", **named, "near": near} if near else {"code": "undeclared-value", **named}
+
+
+def _nearest(x: ex.Literal, t: Type) -> str:
+    """The declared text nearest to a constant; empty where none is near."""
+    return _near(x.value, [key for key in t.keys or () if isinstance(key, str)]) if isinstance(x.value, str) else ""
 
 
 def _near(text: str, keys: list[str]) -> str:

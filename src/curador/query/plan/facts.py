@@ -47,7 +47,7 @@ def facts_of(plan: Plan) -> Facts:
         "per_unit": table.unit.id is not None and plan.checked.rows.single,
         "where": None if question.where is None else str(question.where),
         "groups": [group.name for group in question.group_by],
-        "keys": None if plan.checked.keys is None else len(plan.checked.keys),
+        "keys": plan.groups,
         "sets": [list(one) for one in question.sets],
         "budget": plan.budget.to_json(),
         "guarantee": plan.guarantee.to_json(),

@@ -105,6 +105,11 @@ class Plan:
         return tuple(name for name in self.question.reads if not self.checked.tables[name].public)
 
     @property
+    def groups(self) -> int | None:
+        """How many groups the answer has, where they are public."""
+        return None if self.checked.keys is None else len(self.checked.keys)
+
+    @property
     def optional(self) -> frozenset[str]:
         """The private tables that a unit may be missing from and still count."""
         return frozenset(self.tables) - needed(self.question.rows)

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import NoReturn
 from urllib.parse import quote, unquote, urlsplit
+from weakref import WeakKeyDictionary
 
 from curador.errors import InvalidParameter
 from curador.forks import process
@@ -60,7 +62,7 @@ class Files:
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """A data frame held by the caller: pandas, Polars, Arrow or Spark.
+    """A data frame held by the caller: pandas, Polars, Arrow or Spark; or the rows that a stream had.
 
     Guarantee: its repr shows the type and nothing of the data, and it cannot be pickled or copied, so rows do not leave
     with an object that holds it.  It is equal only to itself.  ``made`` is the process that declared it.
@@ -173,7 +175,7 @@ def read_source(source: object, csv: object = None) -> Source:
             raise InvalidParameter(
                 "A table needs a source.", fix="Give a path, a frame or engine://…#table.", code="source-needed"
             )
-        return Frame(source)
+        return Frame(_rows_of(source))
     text = str(source)
     if isinstance(source, str) and "://" in text:
         return _engine_table(text)
@@ -186,6 +188,35 @@ def read_source(source: object, csv: object = None) -> Source:
             code="not-a-table-file",
         )
     return Files(text, FORMATS[suffix])
+
+
+_STREAMS = {("pyarrow", "RecordBatchReader"): "read_all", ("duckdb", "DuckDBPyRelation"): "to_arrow_table"}
+"""What gives its rows once, or runs its query again each time, and the method that reads them."""
+
+_READ: WeakKeyDictionary[object, object] = WeakKeyDictionary()
+"""The rows of streams that somebody still holds: declared a second time, a stream has the same ones."""
+
+
+def _rows_of(data: object) -> object:
+    """A frame; of a stream, the rows that it has now.
+
+    >>> import duckdb
+    >>> read_source(duckdb.sql("SELECT 30 AS age").arrow())
+    Frame(<Table>)
+    """
+    kind = type(data)
+    method = _STREAMS.get((kind.__module__.partition(".")[0].lstrip("_"), kind.__name__))
+    if method is None:
+        return data
+    with suppress(Exception):  # whatever it is, it may quote a value
+        if data not in _READ:
+            _READ[data] = getattr(data, method)()
+        return _READ[data]
+    raise InvalidParameter(
+        f"The rows of this {kind.__name__} cannot be read.",
+        fix="Read them into an Arrow table first, and pass that.",
+        code="stream-unread",
+    )
 
 
 def refuse_spreadsheet(path: str) -> None:

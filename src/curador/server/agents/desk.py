@@ -48,7 +48,7 @@ class Desk:
         self._session = new_name()
         if isinstance(self.curator, Curator):
             self.analyst = known_analyst(self.curator, self.analyst)
-            self.curator.paced(self.settings.threads, self.clock.wait)
+            self.curator.paced(self.settings.threads, self.clock)
         elif self.curator.who() != normal(self.analyst):
             raise InvalidParameter(
                 f"The token is not that of the analyst {self.analyst!r}.",

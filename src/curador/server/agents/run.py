@@ -12,14 +12,21 @@ import curador.server.agents.requirement  # noqa: F401  # isort: skip
 
 from anyio import CapacityLimiter, run
 from anyio.to_thread import run_sync
+from mcp import MCPError
 from mcp.server import Server, ServerRequestContext
 from mcp.server.stdio import stdio_server
 from mcp.types import (
+    INVALID_PARAMS,
     CallToolRequestParams,
     CallToolResult,
+    ListResourcesResult,
     ListToolsResult,
     PaginatedRequestParams,
+    ReadResourceRequestParams,
+    ReadResourceResult,
+    Resource,
     TextContent,
+    TextResourceContents,
     Tool,
     ToolAnnotations,
 )
@@ -27,10 +34,12 @@ from mcp.types import (
 from curador import Curator, __version__
 from curador.curator.stoppable import ready_to_stop
 from curador.server.agents.desk import Desk
-from curador.server.agents.teaching import INSTRUCTIONS
+from curador.server.agents.teaching import INSTRUCTIONS, SQL, SQL_TITLE, sql_page
 from curador.server.agents.tools import TOOLS, AgentTool, ToolAnswer, called
 
 LOG = logging.getLogger("curador.agents")
+MARKDOWN = "text/markdown"
+SQL_RESOURCE = Resource(name="sql", uri=SQL, title="SQL", description=SQL_TITLE, mime_type=MARKDOWN)
 AT_ONCE = 4
 """Calls that run at a time, of those that pay and of the others."""
 
@@ -52,13 +61,20 @@ def agent_server(desk: Desk) -> Server[Any]:
         if tool is None or not tool.pays:  # never in a thread of what pays: when that one ends would be seen
             found = await run_sync(work, limiter=free)
         else:
-            try:
-                async with desk.clock.turn(paying):  # what was begun is done to its end, whoever stops waiting
-                    found = await run_sync(work, limiter=CapacityLimiter(1))
-            finally:
-                await desk.clock.leave()
+            async with desk.clock.turn(paying):  # what was begun is done to its end, whoever stops waiting
+                found = await run_sync(work, limiter=CapacityLimiter(1))
         text = TextContent(type="text", text=found.text)
         return CallToolResult(content=[text], structured_content=dict(found.values), is_error=found.failed)
+
+    async def resources(
+        context: ServerRequestContext[Any], asked: PaginatedRequestParams | None
+    ) -> ListResourcesResult:
+        return ListResourcesResult(resources=[SQL_RESOURCE])
+
+    async def read(context: ServerRequestContext[Any], asked: ReadResourceRequestParams) -> ReadResourceResult:
+        if str(asked.uri) != SQL:
+            raise MCPError(INVALID_PARAMS, f"There is no such resource. Read {SQL}.")
+        return ReadResourceResult(contents=[TextResourceContents(uri=SQL, mime_type=MARKDOWN, text=sql_page())])
 
     return Server(
         "curador",
@@ -67,6 +83,8 @@ def agent_server(desk: Desk) -> Server[Any]:
         instructions=INSTRUCTIONS.format(analyst=desk.analyst),
         on_list_tools=listed,
         on_call_tool=call,
+        on_list_resources=resources,
+        on_read_resource=read,
     )
 
 

@@ -5,6 +5,8 @@ An agent reads these texts as its manual, so that each tool's says what to do be
 
 from __future__ import annotations
 
+from pathlib import Path
+
 INSTRUCTIONS = """\
 You are the analyst {analyst} of private tables. Nobody shows you rows: you ask questions in SQL, and each answer is \
 noised on purpose (differential privacy) and paid for from a privacy budget of your own, which never comes back.
@@ -21,12 +23,27 @@ for a nicer one.
 5. The same question at the same price again is free and gives the same numbers. Another wording, group or filter is \
 another purchase: ask for all you need in one question, with GROUP BY, instead of many small ones.
 6. A refusal says what happened, what to do and what it cost. Do what it says; do not try variants at random.
+7. The resource curador://sql describes the SQL that is understood: one SELECT of aggregates, with joins, conditions, \
+groups, windows over the answers, and what is refused.
 """
+
+SQL = "curador://sql"
+"""The address of the resource that describes the SQL."""
+
+SQL_TITLE = "The SQL that is understood: what may be written, and what is refused, why, and what to write instead"
+
+
+def sql_page() -> str:
+    """The reference of the SQL: beside this file where it was installed, in the documentation of a checkout."""
+    places = (Path(__file__).with_name("sql.md"), Path(__file__).parents[4] / "docs" / "reference" / "sql.md")
+    return next(place for place in places if place.is_file()).read_text(encoding="utf-8")
+
 
 TABLES = """\
 The tables you may ask about: columns, types, bounds, keys, and whom an answer protects (the unit). Free and public; \
-call it first. Values outside the bounds are clipped to them, and keys that are not declared are not counted, so \
-that what is stated here is what an answer is about."""
+call it first. Of a column with more than 200 keys the first are listed: with table, column and start it lists the \
+others. Values outside the bounds are clipped to them, and keys that are not declared are not counted, so that what is \
+stated here is what an answer is about."""
 
 EXPLAIN = """\
 What an answer would cost and how wrong it would be, before you pay: free, and the same whatever the data is. Always \

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any
 
 from pydantic import Field, ValidationError
 
+from curador.curator.study.tables import keys_in_sql
 from curador.errors import CuradorError
 from curador.server.agents import teaching
 from curador.server.agents.desk import Desk
@@ -16,6 +17,7 @@ from curador.server.bodies import Body, Name, PriceBody
 from curador.server.gate.cpu import bounded
 from curador.server.gate.refusals import code_of, malformed, plain, refused, unforeseen
 from curador.server.shown import balance, charge
+from curador.show.describe import KEYS_DESCRIBED
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,14 @@ Sql = Annotated[
 
 class NothingBody(Body):
     """No arguments."""
+
+
+class TablesBody(Body):
+    """No arguments, or a column whose keys are wanted."""
+
+    table: Annotated[Name | None, Field(description="With column: only the keys of that column.")] = None
+    column: Annotated[Name | None, Field(description="With table: the column whose keys are listed.")] = None
+    start: Annotated[int, Field(ge=0, description="With column: how many keys to pass over.")] = 0
 
 
 class AgentQuestionBody(PriceBody):
@@ -80,11 +90,52 @@ class ChargeBody(Body):
     charge: Annotated[str, Field(max_length=20, pattern="^[0-9]+$", description="The id of one of your charges.")]
 
 
-def _tables(desk: Desk, body: NothingBody) -> ToolAnswer:
-    own = desk.balance()
+KEYS_SHOWN = 200
+"""Keys of one column that the description of all tables lists."""
+
+KEYS_AT_ONCE = 1000
+"""Keys that one call for a column lists."""
+
+
+def _tables(desk: Desk, body: TablesBody) -> ToolAnswer:
+    if body.table is not None or body.column is not None:
+        return _keys(desk, body)
     described = desk.curator.describe()
-    text = str(type(described)(described.tables, (str(own),), desk.language))
+    tables = str(type(described)(described.tables, (), desk.language)).rstrip()
+    keys = [
+        _listing(name, column, written, 0, KEYS_SHOWN)
+        for name, table in desk.curator.tables.items()
+        for column, written in keys_in_sql(table).items()
+        if len(written) > KEYS_DESCRIBED
+    ]
+    text = "\n\n".join([tables, *keys, str(desk.balance())])
     return ToolAnswer(text, {"tables": desk.declarations(), "remaining": _left(desk)})
+
+
+def _keys(desk: Desk, body: TablesBody) -> ToolAnswer:
+    """Some of the keys of one column."""
+    if body.table is None or body.column is None:
+        raise refused("Keys are those of a column of a table.", "Give table and column, or neither.", "malformed")
+    table = desk.curator.tables.get(body.table)
+    if table is None:
+        raise refused("There is no such table.", f"The tables are {', '.join(desk.curator.tables)}.", "not-found")
+    columns = keys_in_sql(table)
+    if body.column not in columns:
+        fix = f"Columns with keys are {', '.join(columns)}." if columns else "No column of this table declares keys."
+        raise refused("This column declares no keys.", fix, "no-keys")
+    written = columns[body.column]
+    place = {"table": body.table, "column": body.column, "start": body.start, "of": len(written)}
+    shown = {**place, "keys": written[body.start : body.start + KEYS_AT_ONCE]}
+    return ToolAnswer(_listing(body.table, body.column, written, body.start, KEYS_AT_ONCE), shown)
+
+
+def _listing(table: str, column: str, keys: Sequence[str], start: int, most: int) -> str:
+    """Keys as they are written in SQL, and how to get those that come after them."""
+    shown, end = ", ".join(keys[start : start + most]) or "none", min(start + most, len(keys))
+    if start == 0 and end == len(keys):
+        return f"The {len(keys):,} keys of {table}.{column}: {shown}."
+    more = "" if end == len(keys) else f" For more: list_tables with table {table}, column {column}, start {end}."
+    return f"Keys {start + 1:,} to {end:,} of the {len(keys):,} of {table}.{column}: {shown}.{more}"
 
 
 def _explain(desk: Desk, body: AgentQuestionBody) -> ToolAnswer:
@@ -150,7 +201,7 @@ class AgentTool:
 TOOLS = {
     tool.name: tool
     for tool in (
-        AgentTool("list_tables", teaching.TABLES, NothingBody, _tables),
+        AgentTool("list_tables", teaching.TABLES, TablesBody, _tables),
         AgentTool("explain", teaching.EXPLAIN, AgentQuestionBody, _explain, plans=True),
         AgentTool("ask", teaching.ASK, AgentAskBody, _ask, pays=True),
         AgentTool("how_many", teaching.FITS, AgentQuestionBody, _fits, plans=True),
@@ -183,8 +234,8 @@ def _body(tool: AgentTool, arguments: Mapping[str, Any]) -> Body:
     try:
         return tool.body.model_validate(dict(arguments))
     except ValidationError as error:
-        found = [{"loc": one["loc"], "type": one["type"]} for one in error.errors(include_url=False)]
-    raise malformed(found, f"See what {tool.name} takes.")
+        found = error.errors(include_url=False, include_input=False)
+    raise malformed(found, f"See what {tool.name} takes.", body=tool.body)
 
 
 def _refusal(error: CuradorError, desk: Desk) -> ToolAnswer:

@@ -17,6 +17,7 @@ Reading order:
 * wizard — a table, declared step by step
 * changing — a declared table, changed or withdrawn
 * playground — lessons, which read no data
+* described — the HTTP interface as a page
 * warming — what first views wait for, made at the start
 * app — all of it together
 * pages — one file each

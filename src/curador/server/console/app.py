@@ -10,7 +10,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
 from curador.errors import CuradorError
-from curador.server.console import changing, sign, static, uploading, wizard
+from curador.server.console import changing, described, sign, static, uploading, wizard
 from curador.server.console.navigation import routers
 from curador.server.console.visit import OVERVIEW, inside, visiting
 from curador.server.gate.guard import CONSOLE
@@ -34,6 +34,7 @@ CONSOLE_ROUTERS = (
     wizard.router,
     changing.router,
     uploading.router,
+    described.router,
     *routers().values(),
 )
 

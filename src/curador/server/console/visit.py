@@ -205,10 +205,10 @@ def _language(chosen: str, accepted: str) -> str:
 
 
 def inside(path: str) -> str:
-    """A path of the console, with what is asked of it; the overview instead of any other.
+    """A path of the console or of its page of the HTTP interface, with what is asked of it; else the overview.
 
     >>> inside("/console/ask"), inside("/console/ledger?who=ana"), inside("//evil"), inside("https://evil")
     ('/console/ask', '/console/ledger?who=ana', '/console/overview', '/console/overview')
     """
-    whole = re.fullmatch(r"/console/[a-z0-9/-]{1,200}(\?[\w%&=.+*~-]{0,4000})?", path, re.ASCII)
+    whole = re.fullmatch(r"/docs|/console/[a-z0-9/-]{1,200}(\?[\w%&=.+*~-]{0,4000})?", path, re.ASCII)
     return path if whole else OVERVIEW

@@ -6,7 +6,6 @@ Nothing here reads data, or spends: questions are about made-up rows, and what w
 from __future__ import annotations
 
 import json
-import pkgutil
 import time
 from collections.abc import Mapping
 from functools import cache
@@ -21,8 +20,7 @@ from curador.server.console.rendering import ENVIRONMENT
 from curador.server.gate.metrics import LOG
 from curador.show.pages.page import figure
 from curador.show.report.odds import odds
-from curador.show.words import console
-from curador.show.words.say import LANGUAGES
+from curador.show.words.say import pages, refusals, texts
 
 NOWHERE = Table(
     "nowhere.csv",
@@ -36,8 +34,6 @@ LOADED = (
     "curador.curator.releases.reporting",
     "curador.curator.releases.verify",
     "curador.show.report.document",
-    "curador.show.words.refusals.facts",
-    *(f"curador.show.words.{kind}{language}" for language in LANGUAGES for kind in ("", "report_")),
 )
 LEARNING = ("recipe", "preprocess", "search", "trials", "sums.inside")
 """What reports and refusals load in every language, and pages of models where the library that learns is installed."""
@@ -58,8 +54,9 @@ def _loaded() -> None:
     """What is the same for every study; a second time there is nothing to do."""
     for name in ENVIRONMENT.list_templates(extensions=("html",)):
         ENVIRONMENT.get_template(name)
-    for words in pkgutil.iter_modules(console.__path__):
-        import_module(f"{console.__name__}.{words.name}")
+    for files in (("report", "release"), ("facts",), *((f"console/{page}",) for page in pages())):
+        texts(*files)
+    refusals()
     for name in LOADED:
         import_module(name)
     for lesson in LESSONS.values():

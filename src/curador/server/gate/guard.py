@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, MutableMapping
 from contextlib import contextmanager
@@ -20,7 +21,7 @@ from curador.server.access.auth import Caller, caller, new_request_id
 from curador.server.gate.cookies import session_cookie
 from curador.server.gate.metrics import LOG, Metrics
 from curador.server.gate.problems import Refusal
-from curador.server.gate.rates import Rates
+from curador.server.gate.rates import Rates, sender
 from curador.server.gate.refusals import refused, unforeseen
 from curador.server.gate.settings import Settings
 
@@ -38,6 +39,9 @@ COLLECT = "/v1/collect/"
 
 CONSOLE, STATIC = "/console", "/console/static/"
 """Pages know their visitors by a cookie, which opens nothing else; what only decorates them is for everybody."""
+
+PROBES = ("/health", "/ready")
+"""Asked by whatever watches the server, often and without a token: never limited."""
 
 SIGN_IN = ("/console/sign-in", "/console/start", "/console/password", "/v1/session")
 """Where a password or a code is tried."""
@@ -80,10 +84,10 @@ class Guard:
             return
         if self._settings.behind_tls:
             scope["scheme"] = "https"
-        name = new_request_id()
+        name, began = new_request_id(), time.monotonic()
         state = scope.setdefault("state", {})
         state["request_id"], state["caller"] = name, None
-        headed = self._headed(scope, send, name)
+        headed = self._headed(scope, send, name, began)
         try:
             try:
                 state["caller"] = who = await self._admitted(scope)
@@ -104,16 +108,26 @@ class Guard:
     async def _admitted(self, scope: Scope) -> Caller | None:
         """The caller; None without a token, and refused with one that opens nothing.
 
-        A page's visitor whose session has ended is a stranger, who is shown where to sign in.
+        A page's visitor whose session has ended is a stranger, who is shown where to sign in.  A valid token is counted
+        by itself, so that nobody at the same address can use up its requests; all else counts for its address.
         """
-        address = (scope.get("client") or ("", 0))[0]
-        if not self._of_address.hit(address):
+        if scope["path"] in PROBES:
+            return None
+        forwarded = [value.decode("latin-1") for name, value in scope["headers"] if name == b"x-forwarded-for"]
+        address = sender((scope.get("client") or ("", 0))[0], forwarded, self._settings.trusted_proxies)
+        found, wrong = None, None
+        try:
+            found = await (self._visitor(scope) if on_console(scope) else self._bearer(scope))
+        except NotAllowed as error:
+            wrong = error
+        if found is None and not self._of_address.hit(address):
+            raise _too_many()
+        if wrong is not None:
+            raise wrong
+        if found is not None and not self._of_token.hit(found.id):
             raise _too_many()
         tried = scope["method"] == "POST" and scope["path"] in SIGN_IN
-        if tried and not self._of_sign_in.hit(address):
-            raise _too_many()
-        found = await (self._visitor(scope) if on_console(scope) else self._bearer(scope))
-        if found is not None and not self._of_token.hit(found.id):
+        if tried and not self._of_sign_in.hit(address if found is None else found.id):
             raise _too_many()
         return found
 
@@ -178,14 +192,14 @@ class Guard:
             if not self._running[who.id]:
                 del self._running[who.id]
 
-    def _headed(self, scope: Scope, send: Send, name: str) -> Send:
+    def _headed(self, scope: Scope, send: Send, name: str, began: float) -> Send:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 own = list(message.get("headers", ()))
                 stated = {key.lower() for key, _ in own}
                 usual = [header for header in HEADERS if header[0] not in stated]
                 message["headers"] = [*own, *usual, (b"x-request-id", name.encode())]
-                self._metrics.responded(scope, message["status"])
+                self._metrics.responded(scope, message["status"], time.monotonic() - began)
             await send(message)
 
         return send_with_headers

@@ -10,11 +10,12 @@ import socket
 import struct
 from collections import Counter
 from contextlib import suppress
-from ipaddress import IPv6Address, ip_address
 from typing import ClassVar
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from curador.server.gate.rates import address_of, subscriber
 
 AT_ONCE = struct.pack("ii", 1, 0)
 """Of a socket that is closed: what is unsent is dropped."""
@@ -119,17 +120,8 @@ class HeadsInTime(H11Protocol):
 def counted(client: tuple[str, int] | None) -> str | None:
     """The address whose connections are counted together; None for this machine's own, where a proxy may be.
 
-    A subscriber has 2**64 addresses of IPv6, which count as one.
-
     >>> counted(("127.0.0.1", 5000)), counted(("192.0.2.7", 5000)), counted(("2001:db8::7", 5000))
     (None, '192.0.2.7', '2001:db8::')
     """
-    try:
-        found = ip_address(client[0].partition("%")[0]) if client else None
-    except ValueError:
-        return None
-    if isinstance(found, IPv6Address):
-        found = found.ipv4_mapped or found
-    if found is None or found.is_loopback:
-        return None
-    return str(IPv6Address(int(found) >> 64 << 64) if isinstance(found, IPv6Address) else found)
+    found = address_of(client[0]) if client else None
+    return None if found is None or found.is_loopback else subscriber(found)

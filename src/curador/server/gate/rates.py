@@ -1,4 +1,4 @@
-"""How often each caller may come: a moving window, exact, and constant work for each request.
+"""How often each caller may come: a moving window, exact, and constant work for each request; and who a caller is.
 
 Written here since the memory storage of `limits` starts a thread for a request and then looks at every caller there is.
 """
@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+
+Network = IPv4Network | IPv6Network
 
 
 class Rates:
@@ -42,3 +45,44 @@ class Rates:
             if times and times[-1] > before:
                 return
             del self._seen[name]
+
+
+def sender(peer: str, forwarded: Iterable[str], trusted: Sequence[Network]) -> str:
+    """The address that a request counts for: its peer's, or behind trusted proxies the last hop that is none of them.
+
+    Each proxy writes whom it saw at the end of ``X-Forwarded-For``; what stands before the first hop that nobody
+    trusted saw is the sender's own word.
+
+    >>> proxies = (IPv4Network("10.0.0.0/8"),)
+    >>> sender("10.0.0.1", ["198.51.100.1, 192.0.2.7", "10.0.0.2"], proxies)
+    '192.0.2.7'
+    >>> sender("192.0.2.9", ["198.51.100.1"], proxies), sender("10.0.0.1", ["nonsense"], proxies)
+    ('192.0.2.9', '10.0.0.1')
+    """
+    found = address_of(peer)
+    for hop in reversed(",".join(forwarded).split(",")):
+        if found is None or not any(found in network for network in trusted):
+            break
+        seen = address_of(hop)
+        if seen is None:
+            break
+        found = seen
+    return peer if found is None else subscriber(found)
+
+
+def subscriber(found: IPv4Address | IPv6Address) -> str:
+    """The name under which an address is counted: a subscriber has 2**64 addresses of IPv6, which count as one.
+
+    >>> subscriber(ip_address("192.0.2.7")), subscriber(ip_address("2001:db8::7"))
+    ('192.0.2.7', '2001:db8::')
+    """
+    return str(IPv6Address(int(found) >> 64 << 64) if isinstance(found, IPv6Address) else found)
+
+
+def address_of(text: str) -> IPv4Address | IPv6Address | None:
+    """An address as it is written, also one of IPv4 that is written as IPv6; None where it is none."""
+    try:
+        found = ip_address(text.strip().partition("%")[0])
+    except ValueError:
+        return None
+    return (found.ipv4_mapped or found) if isinstance(found, IPv6Address) else found

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
 from curador.errors import InvalidParameter
+from curador.server.gate.rates import Network
 
 _UNITS = {"ms": 0.001, "s": 1.0, "min": 60.0}
 
@@ -32,8 +34,9 @@ class Settings:
     * ``tick``: an analyst's answer or failure leaves at the next multiple of it; 0 turns the clock off;
     * ``body``: bytes of a request; ``reading``: seconds in which it must have come;
     * ``upload``: bytes of a file of rows that a curator sends; ``reading`` is then for each part of it;
-    * ``per_token`` and ``per_address``: requests a minute, on one machine; ``at_once``: requests of one token that run
-      at a time in a process;
+    * ``per_token``: requests of one token a minute, on one machine; ``per_address``: those of one address that show no
+      valid token; ``at_once``: requests of one token that run at a time in a process;
+    * ``trusted_proxies``: the addresses or networks of proxies, whose word for the sender's address counts;
     * ``connections``: connections of one address at a time in a process; not counted behind a proxy, which has all;
     * ``sign_ins``: passwords and codes that may be tried from one address in a minute;
     * ``threads``: questions that run at a time in a process, and as many other requests beside them;
@@ -61,6 +64,7 @@ class Settings:
     jobs: int = 20
     collect: Mapping[str, Path] = field(default_factory=dict)
     origins: tuple[str, ...] = ()
+    trusted_proxies: tuple[Network, ...] = ()
     behind_tls: bool = False
     statistics: bool = True
 
@@ -90,7 +94,12 @@ class Settings:
                     fix=f"There is {', '.join(sorted(known))}.",
                     code="setting-unknown",
                 )
-            found[name] = _folders(value, folder) if name == "collect" else _read(name, value, getattr(cls, name))
+            if name == "collect":
+                found[name] = _folders(value, folder)
+            elif name == "trusted_proxies":
+                found[name] = _networks(value)
+            else:
+                found[name] = _read(name, value, getattr(cls, name))
         return cls(**found)
 
 
@@ -98,6 +107,18 @@ def _folders(value: object, folder: Path | None) -> dict[str, Path]:
     if not isinstance(value, Mapping) or not all(isinstance(x, str) for x in value.values()):
         raise InvalidParameter("[server] collect names folders.", fix='Write collect = { drinks = "drinks" }.')
     return {str(name): (folder or Path()) / path for name, path in value.items()}
+
+
+def _networks(value: object) -> tuple[Network, ...]:
+    try:
+        if isinstance(value, list) and all(isinstance(x, str) for x in value):
+            return tuple(ip_network(x) for x in value)
+    except ValueError:
+        pass
+    raise InvalidParameter(
+        "[server] trusted_proxies lists addresses or networks.",
+        fix='Write trusted_proxies = ["127.0.0.1"], or ["10.0.0.0/8"].',
+    )
 
 
 def _read(name: str, value: object, default: object) -> object:

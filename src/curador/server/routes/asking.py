@@ -11,6 +11,7 @@ from fastapi import APIRouter, Response
 from curador import Curator, Explanation, Plan, Publication, Release
 from curador.curator.purchase import Request
 from curador.curator.purchases.batch import Batch, stated
+from curador.curator.releases.explanation import Planned
 from curador.curator.study.quality import Quality
 from curador.curator.table import Asked, question_from
 from curador.errors import NotPromised
@@ -37,23 +38,15 @@ def _question(given: str | Mapping[str, Any]) -> Asked:
     return given if isinstance(given, str) else question_from(given)
 
 
-def _terms(body: TermsBody, caller: Caller) -> dict[str, Any]:
-    buyer = {"because": body.because, "override": body.override, "analyst": caller.who}
-    return {**buyer, "key": body.key, "fresh": body.fresh, "anyway": body.anyway}
-
-
-def remaining(serving: Service, caller: Caller) -> dict[str, Any]:
-    """What remains of the caller's budget: an analyst's own, which knows what is left above it."""
-    curator = serving.curator
-    found = curator.budgets() if caller.who is None else (curator.budget(caller.who),)
-    return {b.scope: b.remaining.to_json() for b in found}
+def _request(body: TermsBody, caller: Caller) -> Request:
+    return Request(body.because, body.override, caller.who, body.key, body.fresh, anyway=body.anyway)
 
 
 class Written:
     """Explanations as JSON, kept while their plan is: what they say follows from it, and from no data."""
 
     def __init__(self) -> None:
-        self._kept: dict[tuple[int, str, str], tuple[Plan, str]] = {}
+        self._kept: dict[tuple[int, str, str], tuple[Planned, str]] = {}
 
     def of(self, found: Explanation) -> str:
         key = id(found.plan), found.language, repr(found.shared)
@@ -77,7 +70,7 @@ async def explain(body: QuestionBody, serving: Serving, caller: Buyer) -> dict[s
 
     def made() -> Any:
         found = explained(body, serving, caller)
-        left = json.dumps(remaining(serving, caller))
+        left = json.dumps(serving.remaining(caller))
         return Response(f'{WRITTEN.of(found)[:-1]}, "remaining": {left}}}', media_type="application/json")
 
     return await serving.plan(caller, made)
@@ -103,15 +96,17 @@ async def how_many(body: QuestionBody, serving: Serving, caller: Buyer) -> dict[
             return None
 
     fits = await serving.plan(caller, made)
-    return {"fits": fits, "remaining": await serving.work(lambda: remaining(serving, caller))}
+    return {"fits": fits, "remaining": await serving.work(lambda: serving.remaining(caller))}
 
 
 @router.post("/ask")
 async def ask(body: AskBody, serving: Serving, caller: Buyer) -> dict[str, Any]:
     """Pay for a question and get the noised answer; what the same caller bought before is free.
 
-    With a `key`, sending the request again never buys twice.  The response leaves at the next tick.
+    With a `key`, sending the request again never buys twice.  The answer leaves at the next tick; one that the caller
+    bought before, and a refusal that asks neither the data nor a budget, at once.
     """
+    request = _request(body, caller)
 
     def planned() -> Plan:
         found = serving.curator.plan(_question(asked(body)), **body.price())
@@ -119,15 +114,14 @@ async def ask(body: AskBody, serving: Serving, caller: Buyer) -> dict[str, Any]:
         return found
 
     def made(plan: Plan) -> dict[str, Any]:
-        found = serving.curator.release(plan, Request(**_terms(body, caller)), language=body.language)
-        return shown(found, serving, caller)
+        return shown(serving.curator.release(plan, request, language=body.language))
 
-    return await serving.bought(caller, planned, made)
+    return await serving.bought(caller, request, planned, made)
 
 
-def shown(found: Release | Publication, serving: Service, caller: Caller) -> dict[str, Any]:
+def shown(found: Release | Publication) -> dict[str, Any]:
     """A release as a response."""
-    return {**found.to_dict(), "repeated": found.repeated, "remaining": remaining(serving, caller)}
+    return {**found.to_dict(), "repeated": found.repeated}
 
 
 def _words(body: BatchBody, because: str) -> dict[str, Any] | None:
@@ -163,23 +157,25 @@ async def explain_batch(body: BatchBody, serving: Serving, caller: Buyer) -> dic
     """What several answers together would cost and how wrong they would be; free."""
 
     def made() -> dict[str, Any]:
-        return {**_told(_batch(serving.curator, body), serving, caller), "remaining": remaining(serving, caller)}
+        told = _told(_batch(serving.curator, body), body.language, serving, caller)
+        return {**told, "remaining": serving.remaining(caller)}
 
     return await serving.plan(caller, made)
 
 
-def _told(batch: Batch, serving: Service, caller: Caller) -> dict[str, Any]:
+def _told(batch: Batch, language: str | None, serving: Service, caller: Caller) -> dict[str, Any]:
     """A batch as it is explained, with how many such still fit."""
     try:
         fits = serving.curator.how_many(batch, analyst=caller.who)
     except NotPromised:
         fits = None
-    return {**batch.to_dict(), "text": batch.explain(), "fits": fits}
+    return {**batch.to_dict(), "text": batch.explain(language or serving.curator.language), "fits": fits}
 
 
 @router.post("/batch")
 async def publish(body: PublishBody, serving: Serving, caller: Buyer) -> dict[str, Any]:
     """Pay for several questions with one charge: all are answered or none."""
+    request = _request(body, caller)
 
     def planned() -> Batch:
         found = _batch(serving.curator, body, body.because)
@@ -188,10 +184,10 @@ async def publish(body: PublishBody, serving: Serving, caller: Buyer) -> dict[st
         return found
 
     def made(batch: Batch) -> dict[str, Any]:
-        found = serving.curator.publish(batch, **_terms(body, caller), language=body.language)
-        return shown(found, serving, caller)
+        terms = vars(request)
+        return shown(serving.curator.publish(batch, **terms, language=body.language))
 
-    return await serving.bought(caller, planned, made)
+    return await serving.bought(caller, request, planned, made)
 
 
 # ---- the quality of a table -----------------------------------------------------------------------------------------
@@ -203,7 +199,7 @@ async def explain_quality(body: QualityBody, serving: Serving, caller: Buyer) ->
 
     def made() -> dict[str, Any]:
         asked = serving.curator.quality(body.table, body.columns, **body.price())
-        return {**_told(asked, serving, caller), "remaining": remaining(serving, caller)}
+        return {**_told(asked, body.language, serving, caller), "remaining": serving.remaining(caller)}
 
     return await serving.plan(caller, made)
 
@@ -211,15 +207,15 @@ async def explain_quality(body: QualityBody, serving: Serving, caller: Buyer) ->
 @router.post("/quality")
 async def quality(body: PaidQualityBody, serving: Serving, caller: Buyer) -> dict[str, Any]:
     """Pay to learn how many rows fit no key, are missing or are clipped: noised, and as any other question."""
+    request = _request(body, caller)
 
     def planned() -> Quality:
         return serving.curator.quality(body.table, body.columns, **body.price())
 
     def made(asked: Quality) -> dict[str, Any]:
-        found = serving.curator.buy_quality(asked, Request(**_terms(body, caller)), body.language)
-        return shown(found, serving, caller)
+        return shown(serving.curator.buy_quality(asked, request, body.language))
 
-    return await serving.bought(caller, planned, made)
+    return await serving.bought(caller, request, planned, made)
 
 
 # ---- made-up rows --------------------------------------------------------------------------------------------------

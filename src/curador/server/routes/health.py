@@ -19,7 +19,7 @@ async def health() -> dict[str, str]:
 @router.get("/ready")
 async def ready(serving: Serving) -> dict[str, str]:
     """Whether the ledger answers; until it does, nothing can be bought."""
-    await serving.work(lambda: serving.curator.budgets())
+    await serving.for_strangers(lambda: serving.curator.budgets())
     return {"status": "ready"}
 
 

@@ -19,7 +19,6 @@ from curador.server.bodies import FitBody, RecipeBody, ScoreBody, TermsBody
 from curador.server.gate.cpu import bounded
 from curador.server.gate.refusals import not_found, refused
 from curador.server.jobs.runner import Told
-from curador.server.routes.asking import remaining
 from curador.server.service import Buyer, Member, Service, Serving
 
 if TYPE_CHECKING:
@@ -77,7 +76,7 @@ async def explain_fit(body: RecipeBody, serving: Serving, caller: Buyer) -> dict
     def made() -> dict[str, Any]:
         run = planned(body, serving)
         said = {"model": run.text, "guarantee": run.guarantee.to_json(), "text": run.explain(serving.curator.language)}
-        return {**said, "remaining": remaining(serving, caller)}
+        return {**said, "remaining": serving.remaining(caller)}
 
     return await serving.plan(caller, made)
 
@@ -99,7 +98,7 @@ async def fit(body: FitBody, serving: Serving, caller: Buyer) -> dict[str, Any]:
         def learn(tell: Told) -> dict[str, Any]:
             made = serving.curator.buy(run, replace(terms, progress=tell))
             paid = {"charge": made.charge.id, "repeated": made.repeated}
-            return {**paid, "guarantee": run.guarantee.to_json(), "remaining": remaining(serving, caller)}
+            return {**paid, "guarantee": run.guarantee.to_json()}
 
         terms = _terms(body, caller)
         serving.curator.review(run, terms)  # refused here, and not by the job

@@ -1,13 +1,10 @@
-"""Texts by code, in several languages.  Nothing is ever decided by a text: programs compare codes.
+"""Texts by code, in every language: TOML files, in which the languages of a text stand one below the other.
+
+Programs compare codes; nothing is decided by a text.  The files: ``release`` and ``report`` for what plans and answers
+say, ``cli`` for commands, ``console/`` with a file for each page, ``refusals/`` for what happened and what to do,
+``facts`` for the words of facts in them.
 
 Reading order:
 
-* console — the texts of the console, a file for each page
-* refusals — refusals in Spanish, by their codes
-* cli — what commands print of their own
-* report_en — the texts of release reports in English
-* report_es — the texts of release reports in Spanish
 * say — a text in a language, with its facts filled in
-* en — English
-* es — Spanish
 """

@@ -2,16 +2,45 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
-from importlib import import_module
+from functools import cache
+from importlib import resources
+from typing import Any
 
 from curador.errors import CuradorError, InvalidParameter
 
 LANGUAGES = ("en", "es")
 
+REFUSALS = ("prices", "sql_words", "sql_rows", "sql_columns", "sql_types", "tables", "study")
+"""The files of refusals: prices and policy, SQL, tables, and people."""
+
+Texts = Mapping[str, dict[str, str]]
+"""Texts by code, each by language."""
+
+
+@cache
+def texts(*files: str) -> Texts:
+    """The texts of some files of this folder, which are read when they are first needed.
+
+    >>> texts("release")["n-rows"]["es"]
+    '{n} filas'
+    """
+    return {code: text for file in files for code, text in _read(file).items()}
+
+
+def _read(file: str) -> dict[str, Any]:
+    return tomllib.loads(resources.files(__package__).joinpath(f"{file}.toml").read_text("utf-8"))
+
+
+def pages() -> list[str]:
+    """The pages of the console that have a file of texts."""
+    files = resources.files(__package__).joinpath("console").iterdir()
+    return sorted(file.name.removesuffix(".toml") for file in files if file.name.endswith(".toml"))
+
 
 def say(code: str, language: str = "en", **facts: object) -> str:
-    """The text of a code; that of a page of the console begins with the page's name and a dot, a command's with cli.
+    """The text of a code: ``cli.`` begins the code of a command, the name of a page that of the console.
 
     >>> say("groups-selected", "es")
     'Los grupos con pocas unidades se omiten; cuáles se muestran es aleatorio.'
@@ -23,10 +52,8 @@ def say(code: str, language: str = "en", **facts: object) -> str:
     if language not in LANGUAGES:
         raise InvalidParameter(f"There is no language {language!r}.", fix=f"Use one of {', '.join(LANGUAGES)}.")
     page, dot, name = code.partition(".")
-    if dot:
-        return _of_page(page)[name][LANGUAGES.index(language)].format(**facts)
-    texts: dict[str, str] = import_module(f"curador.show.words.{language}").TEXTS
-    return texts[code].format(**facts)
+    found = _of_page(page)[name] if dot else texts("report", "release")[code]
+    return found[language].format(**facts)
 
 
 def knows(code: str) -> bool:
@@ -39,10 +66,14 @@ def knows(code: str) -> bool:
     return name in _of_page(page)
 
 
-def _of_page(page: str) -> dict[str, tuple[str, str]]:
-    file = page if page == "cli" else f"console.{page}"
-    found: dict[str, tuple[str, str]] = import_module(f"curador.show.words.{file}").TEXTS
-    return found
+def _of_page(page: str) -> Texts:
+    return texts("cli" if page == "cli" else f"console/{page}")
+
+
+@cache
+def refusals() -> Mapping[str, Mapping[str, Mapping[str, str]]]:
+    """What happened and what to do, by code and language."""
+    return {code: text for name in REFUSALS for code, text in _read(f"refusals/{name}").items()}
 
 
 def refusal(error: CuradorError, language: str, **worded: object) -> tuple[str, str] | None:
@@ -55,30 +86,29 @@ def refusal(error: CuradorError, language: str, **worded: object) -> tuple[str, 
     >>> refusal(InvalidParameter("x", fix="y", code="no-such-code"), "es") is None
     True
     """
-    found = {} if language == "en" else import_module("curador.show.words.refusals").ES
-    if error.code not in found:
+    if language == "en" or error.code not in refusals():
         return None
-    known = import_module("curador.show.words.refusals.facts").FACTS
-    facts = {name: _worded(name, x, known, language) for name, x in {**error.facts, **worded}.items()}
+    found = refusals()[error.code][language]
+    facts = {name: _worded(name, x, language) for name, x in {**error.facts, **worded}.items()}
     try:
-        what, fix = (text.format(**facts) for text in found[error.code])
+        what, fix = (found[part].format(**facts) for part in ("what", "fix"))
     except (KeyError, IndexError):  # raised elsewhere without the facts: its own words say more
         return None
     at = facts.get("at")
     where = say("at-place", language, line=at[0], column=at[1]) if isinstance(at, tuple | list) and at else ""
-    asked = say("in-question", language, name=facts["question"]) if facts.get("question") else ""
-    return asked + where + what, fix
+    return where + what, fix
 
 
-def _worded(name: str, fact: object, known: Mapping[str, Mapping[str, str]], language: str) -> object:
+def _worded(name: str, fact: object, language: str) -> object:
     """A fact that has a word of its own in a language: a column's type, or one that is known by its name.
 
-    >>> _worded("type", "date", {}, "es"), _worded("name", "error", {"name": {"error": "el error"}}, "es")
+    >>> _worded("type", "date", "es"), _worded("name", "error", "es")
     ('fecha', 'el error')
     """
     if name.startswith("type") and knows(f"tables.type-{fact}"):
         return say(f"tables.type-{fact}", language)
-    return known.get(name, {}).get(fact, fact) if isinstance(fact, str) else fact
+    known: Mapping[str, Any] = texts("facts").get(name, {})
+    return known.get(fact, {}).get(language, fact) if isinstance(fact, str) else fact
 
 
 def counted(code: str, n: int, language: str = "en") -> str:

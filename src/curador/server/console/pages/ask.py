@@ -76,7 +76,7 @@ async def ask(
     if sql:
         built = await _read(visit, caller, sql)
     text = sql or (built.sql(tables) if built else "")
-    left = await visit.serving.work(lambda: asking.remaining(visit.serving, caller))
+    left = await visit.serving.work(lambda: visit.serving.remaining(caller))
     given = {"epsilon": epsilon or affordable(left), "delta": delta, "confidence": confidence}
     form = Filled({**USUAL, "sql": text, "table": chosen} | {name: x for name, x in given.items() if x})
     return await _page(visit, caller, form, built)
@@ -248,7 +248,7 @@ async def _read(visit: Visit, caller: Caller, sql: str) -> Built | None:
 
 def _explained(visit: Visit, caller: Caller, body: QuestionBody) -> dict[str, Any]:
     found = asking.explained(body, visit.serving, caller).to_dict()
-    return {**found, "remaining": asking.remaining(visit.serving, caller)}
+    return {**found, "remaining": visit.serving.remaining(caller)}
 
 
 async def _ranges(visit: Visit, caller: Caller, sql: str, refused: CuradorError) -> str:
@@ -263,7 +263,7 @@ async def _ranges(visit: Visit, caller: Caller, sql: str, refused: CuradorError)
 
 async def _estimate(visit: Visit, caller: Caller, form: Filled) -> dict[str, Any]:
     serving = visit.serving
-    left = await serving.work(lambda: asking.remaining(serving, caller))
+    left = await serving.work(lambda: serving.remaining(caller))
     over = await serving.work(lambda: _over(visit, caller, left_of(left)))
     always = {"form": form, "remaining": left, "over": over}
     try:

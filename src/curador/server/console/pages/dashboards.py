@@ -7,17 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import partial
 from typing import Any, TypeVar
 
 from fastapi import Response
 from markupsafe import Markup
-from pydantic import ValidationError
 
 from curador import Table
 from curador.errors import CuradorError, InvalidParameter
 from curador.server.access.auth import Caller
-from curador.server.bodies import BatchBody, PublishBody, QuestionBody
+from curador.server.bodies import BatchBody, PublishBody
 from curador.server.console.forms import Filled, amount, filled, number_text
 from curador.server.console.genuine import page_router
 from curador.server.console.questions.built import FUNCTIONS, Built, Measured, name_text
@@ -45,7 +43,7 @@ async def dashboards(visit: Visiting, caller: Buyer) -> Response:
     """An empty dashboard, with a first question."""
     private = [name for name, table in visit.serving.curator.tables.items() if not table.public]
     first = f"SELECT COUNT(*) AS n FROM {name_text(private[0])}" if private else ""
-    epsilon = affordable(await visit.serving.work(lambda: asking.remaining(visit.serving, caller)))
+    epsilon = affordable(await visit.serving.work(lambda: visit.serving.remaining(caller)))
     given = {"epsilon": epsilon, "places": str(FIRST), "confidence": "0.95", "sql-0": first}
     given["name-0"] = visit.say("dashboards.first-name")
     form = Filled(given)
@@ -125,15 +123,21 @@ def _chosen(place: str, what: str, code: str, **facts: str) -> InvalidParameter:
     return InvalidParameter(what, fix="Choose one.", code=code, facts={"field": f"of-{place}", **facts})
 
 
+def _names(form: Filled, language: str) -> dict[int, str]:
+    """The names of the questions that are asked, by their places in the form."""
+    asked = [k for k in range(_places(form)) if form[f"sql-{k}"].strip()]
+    return {k: form[f"name-{k}"].strip() or say("dashboards.other-name", language, n=k + 1) for k in asked}
+
+
 def _body(form: Filled, body: type[B], language: str, **more: Any) -> B:
     """The form as a body of the API.
 
     Fails: InvalidParameter that names the field in its facts, under "field".
     """
-    asked = [k for k in range(_places(form)) if form[f"sql-{k}"].strip()]
+    names = _names(form, language)
+    asked = list(names)
     if not asked:
         raise wrong("sql-0", "There is no question yet.", "Write SQL.")
-    names = {k: form[f"name-{k}"].strip() or say("dashboards.other-name", language, n=k + 1) for k in asked}
     if twice := next((k for i, k in enumerate(asked) if names[k] in [names[j] for j in asked[:i]]), 0):
         raise InvalidParameter(
             f"Two questions are called {names[twice]!r}.",
@@ -199,19 +203,9 @@ async def _estimate(visit: Visit, caller: Caller, form: Filled) -> dict[str, Any
         body = _body(form, BatchBody, visit.language)
         found = sent(await asking.explain_batch(body, visit.serving, caller))
     except CuradorError as error:
-        try:
-            at = await visit.serving.plan(caller, partial(_culprit, visit, caller, form, error))
-        except CuradorError:  # to find it takes too long
-            at = 0
-        return {
-            "whole": "",
-            "each": [],
-            "undeclared": [],
-            "remaining": (),
-            "fits": None,
-            "refused": error,
-            "refused_at": at,
-        }
+        at = _culprit(_names(form, visit.language), error)
+        nothing: dict[str, Any] = {"whole": "", "each": [], "undeclared": [], "remaining": (), "fits": None}
+        return {**nothing, "refused": error, "refused_at": at}
     whole, each = shares(found, visit.language)
     said: dict[str, Any] = {"remaining": left(found["remaining"], visit.language), "fits": found["fits"]}
     notes = ((name, undeclared_texts(one["notes"], visit.language)) for name, one in found["questions"].items())
@@ -219,21 +213,13 @@ async def _estimate(visit: Visit, caller: Caller, form: Filled) -> dict[str, Any
     return {"whole": whole, "each": each, **said, "refused": None}
 
 
-def _culprit(visit: Visit, caller: Caller, form: Filled, error: CuradorError) -> int:
+def _culprit(names: Mapping[int, str], error: CuradorError) -> int:
     """Which question a refusal is about, counted from 1; 0 where it is about all."""
-    if named := re.fullmatch(r"[a-z]+-(\d{1,2})", str(error.facts.get("field", ""))):
+    field, question = str(error.facts.get("field", "")), error.facts.get("question")
+    if named := re.fullmatch(r"[a-z]+-(\d{1,2})", field):
         return int(named[1]) + 1
-    asked = [k for k in range(_places(form)) if form[f"sql-{k}"].strip()]
-    for k in asked if len(asked) > 1 else ():
-        try:
-            alone = QuestionBody.model_validate({"sql": form[f"sql-{k}"], "epsilon": "1"})
-            asking.explained(alone, visit.serving, caller)
-        except CuradorError as own:
-            if (type(own), own.code, own.facts) == (type(error), error.code, error.facts):
-                return k + 1
-        except ValidationError:
-            return k + 1
-    return 0
+    about = (k + 1 for k, name in names.items() if question == name or field.startswith(f"questions.{name}."))
+    return next(about, 0) if len(names) > 1 else 0
 
 
 async def _rehearsal(visit: Visit, caller: Caller, form: Filled) -> dict[str, Any]:

@@ -219,7 +219,7 @@ async def export(
         curator = visit.serving.curator
         wanted.checked(curator)
         found = [one for one, _ in zip(charges(curator, wanted), range(EXPORTED), strict=False) if one is not None]
-        return _csv(found) if form == "csv" else json.dumps([plain(one) for one in found], indent=1)
+        return _csv(found) if form == "csv" else json.dumps([plain(one, own=False) for one in found], indent=1)
 
     content = await visit.serving.work(made)
     kept = {**HEADERS, "Content-Disposition": f'attachment; filename="ledger.{form}"'}

@@ -43,7 +43,6 @@ from curador.server.gate.problems import status_of
 from curador.server.gate.refusals import not_found
 from curador.server.routes import jobs
 from curador.server.routes import models as api
-from curador.server.routes.asking import remaining
 from curador.server.service import Buyer, Member
 from curador.show.explain import guarantee_text
 from curador.show.report.estimate import left, risk
@@ -145,7 +144,7 @@ def _usual(visit: Visit, caller: Caller, table: str) -> Filled:
     elif len(numbers) > 1:
         label, model = numbers[-1], "LinearRegression"
     ticked = {one.field: one.name for one in columns if one.usable and one.name != label}
-    epsilon = affordable(remaining(visit.serving, caller)) if columns else ""
+    epsilon = affordable(visit.serving.remaining(caller)) if columns else ""
     return Filled({"table": table, "model": model, "label": label, "epsilon": epsilon, "delta": delta, **ticked})
 
 
@@ -153,7 +152,7 @@ def _usual_delta(visit: Visit, caller: Caller) -> str:
     """A tenth of the delta that is left, as a power of ten; nothing where the budget has none."""
     if caller.role not in ("curator", "analyst"):
         return ""
-    found = list(remaining(visit.serving, caller).values())
+    found = list(visit.serving.remaining(caller).values())
     deltas = [float(one["delta"]) for one in found if one.get("delta")]
     return "1e-6" if any("rho" in one for one in found) else f"1e{floor(log10(min(deltas) / 10))}" if deltas else ""
 
@@ -227,7 +226,7 @@ def _planned(visit: Visit, caller: Caller, body: RecipeBody) -> dict[str, Any]:
         "refusal": refusal,
         "risk": risk(run.guarantee, visit.language),
         "odds": Markup(odds(run.guarantee, None, [(table.unit.id, table.neighbors)], visit.language)),
-        "remaining": left(remaining(visit.serving, caller), visit.language),
+        "remaining": left(visit.serving.remaining(caller), visit.language),
     }
 
 

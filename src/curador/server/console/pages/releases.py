@@ -27,7 +27,6 @@ from curador.server.console.questions.built import parts_of
 from curador.server.console.questions.pricing import CONFIDENCES
 from curador.server.console.questions.showing import Showing, budget_of_charge, showing
 from curador.server.console.visit import HEADERS, Visit, Visiting
-from curador.server.routes import asking
 from curador.server.routes import releases as api
 from curador.server.routes.releases import Id, LinkBody, opened, public_charges, seen
 from curador.server.service import Anyone, Holder
@@ -185,7 +184,7 @@ async def _page(visit: Visit, caller: Caller, id: str, shown: Showing, *, link: 
             link=link,
             bought=bought if bought in ("now", "again") and buys else "",
             paid=guarantee_text(found.guarantee, visit.language),
-            remaining=left(asking.remaining(visit.serving, caller), visit.language) if bought and buys else (),
+            remaining=left(visit.serving.remaining(caller), visit.language) if bought and buys else (),
             confidences=CONFIDENCES,
         )
 

@@ -80,7 +80,7 @@ async def fit(visit: Visiting, caller: Buyer, table: Name = "", charge: Name = "
     declared, columns = _private(visit, table), _columns(visit, table)
     if charge:
         return await visit.serving.settled(caller, lambda: _found(visit, caller, table, charge))
-    left = await visit.serving.work(lambda: asking.remaining(visit.serving, caller))
+    left = await visit.serving.work(lambda: visit.serving.remaining(caller))
     able = await visit.serving.work(lambda: checkable(declared))
     ticked = {f"column-{i}": "yes" for i, name in enumerate(columns) if name in able}
     return await _priced(visit, caller, Filled({**ticked, "table": table, "epsilon": modest(left)}))
