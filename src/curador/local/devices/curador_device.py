@@ -100,9 +100,7 @@ class Source:
         return self._bytes[at] if n == 1 else int.from_bytes(self._bytes[at : at + n], "big")
 
     def coins(self, threshold: int, bits: int, n: int) -> int:
-        """Draw ``n`` independent coins, the first in the highest bit.
-
-        Each is 1 with chance threshold / 2**bits.
+        """Draw ``n`` coins, the first in the highest bit; each is 1 with chance threshold / 2**bits.
 
         Each coin compares a uniform number with the threshold.  All coins do so at once, one binary digit after another
         from the highest.  The digits of all numbers at one position are a plane of n bits, in ⌈n/8⌉ bytes.  Drawing
@@ -127,10 +125,7 @@ class Source:
         return ones
 
     def coin(self, threshold: int, bits: int) -> bool:
-        """Draw a bit, 1 with probability threshold / 2**bits.
-
-        The lower half of its bits is drawn only if the upper half ties.
-        """
+        """Draw a bit, 1 with chance threshold / 2**bits; the lower half is drawn only if the upper ties."""
         if threshold >= 1 << bits:
             return True
         half = bits >> 1
@@ -168,10 +163,7 @@ class Source:
         return k % 2 == 1
 
     def laplace(self, scale: Fraction) -> int:
-        """Draw an integer x with probability proportional to exp(-
-
-        x| / scale).|The sampler is that of Canonne, Kamath and Steinke (2020).
-        """
+        """Draw an integer x with probability ~ exp(-|x| / scale), by Canonne, Kamath and Steinke (2020)."""
         t, s = scale.numerator, scale.denominator
         while True:
             u, v = self.uniform(t), 0
@@ -234,10 +226,7 @@ def _any(x: Any, name: str) -> Any:
 
 
 def _keeps(n: int, d: int, epsilon: Fraction) -> bool:
-    """Prove n/d <= e**epsilon, or return False.
-
-    The proof is a partial sum of the series, with every term rounded down.
-    """
+    """Prove n/d <= e**epsilon by a partial sum of its series, terms rounded down; else return False."""
     x, k, term, total = min(epsilon, Fraction(ENOUGH)), 0, 1 << PRECISION, 1 << PRECISION
     while term:
         k += 1
@@ -477,10 +466,7 @@ class Unary(Keyed, own=_whole, other=_whole):
 
 
 class Olh(Krr, hash_bits=_whole):
-    """Linear local hashing: bit j of a key's hash is the parity of mask j and the key.
-
-    The hash is reported as by Krr.
-    """
+    """Linear local hashing: bit j is the parity of mask j and the key; Krr reports the hash."""
 
     def check(self) -> None:
         Keyed.check(self)
@@ -502,10 +488,7 @@ class Olh(Krr, hash_bits=_whole):
 
 
 class Hadamard(Keyed, true=_whole):
-    """A uniform column of the Hadamard matrix.
-
-    The own key's row is +1 there with probability true/2**bits, else -1.
-    """
+    """A uniform column in which the own key's row is +1 with probability true/2**bits, else -1."""
 
     def check(self) -> None:
         super().check()
@@ -558,10 +541,7 @@ class DBitFlip(Hadamard, sampled=_whole):
 
 
 class Longitudinal(Krr, again=_whole, values=_whole):
-    """A repeated question: Krr of a permanent answer.
-
-    The permanent answer is Krr of the key, drawn once for each of few values.
-    """
+    """A repeated question: Krr of a permanent answer, which is Krr of the key, drawn once a value."""
 
     remembers = True
 
@@ -627,10 +607,7 @@ class Bounded(Task, low=_fraction, high=_fraction):
         return _description(float(number))
 
     def _share(self, value: Any, steps: int) -> tuple[int, int]:
-        """The value's distance above low as a fraction of ``steps``, clamped.
-
-        It is exact, so every language finds the same.
-        """
+        """The value's distance above low as a fraction of ``steps``, clamped: exact in every language."""
         number = _number_of(value)
         if number is None:
             return 0, 1  # it counts as low
@@ -735,10 +712,7 @@ class SquareWave(Windowed, buckets=_whole):
 
 
 class DuchiVector(Bounded, dimension=_whole, true=_whole):
-    """A uniform corner, turned towards the person's with probability true/2**32, else away.
-
-    Corners at a right angle stay.
-    """
+    """A uniform corner, turned to the person's with probability true/2**32, else away; right angles stay."""
 
     def check(self) -> None:
         super().check()
@@ -795,10 +769,7 @@ class Hashed(Task, true=_whole):
 
 
 class Rappor(Hashed, bloom=_whole, hashes=_whole, cohorts=_whole, high=_whole, low=_whole):
-    """A Bloom filter, randomised permanently and then again for each report.
-
-    The permanent draw keeps each bit with probability true/2**32.
-    """
+    """A Bloom filter, each bit kept for good with probability true/2**32, then randomised again."""
 
     remembers, values = True, 1
 
@@ -813,10 +784,7 @@ class Rappor(Hashed, bloom=_whole, hashes=_whole, cohorts=_whole, high=_whole, l
         return self.report_on(self.remember(own, None, source), source)
 
     def remember(self, own: bytes, kept: Any, source: Source) -> dict[str, Any]:
-        """Return the state of the first value, from which every report is made.
-
-        Later values do not change it.
-        """
+        """Return the state of the first value, from which every report is made, also on later values."""
         if kept:
             return dict(kept)
         cohort = source.uniform(self.cohorts)
@@ -926,10 +894,7 @@ def _change_note(text: str, kept: str) -> str:
 
 
 def _text_code(value: str, length: int) -> bytes:
-    """Encode a string in ``length`` bytes: its UTF-8, padded with FF.
-
-    A longer one is cut to the characters that fit, then FE and FF.
-    """
+    """Encode a string in ``length`` bytes: its UTF-8 and FF; if longer, all that fits, FE and FF."""
     if any("\ud800" <= character <= "\udfff" for character in value):  # half a pair is U+FFFD, as in browsers
         value = value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     code = value.encode()
@@ -1110,10 +1075,7 @@ class Device:
 
     @classmethod
     def from_json(cls, state: Any, save: Callable[[dict[str, Any]], object]) -> Device:
-        """Restore a device from a saved state.
-
-        Anything else is refused, since a new device would spend its budget again.
-        """
+        """Restore a device from a saved state; anything else is refused, as a new device spends again."""
         made = cls.__new__(cls)
         made._begin(state, save)
         return made
