@@ -203,7 +203,7 @@ def test_duckdb_types(tmp_path: Path) -> None:
         InvalidParameter, match=r"Column 'list' is stored as INTEGER\[\], which cannot be read as integer"
     ):
         engine.check({"t": declared({"list": "integer"}, 2)})
-    with pytest.raises(InvalidParameter, match="There is no column 'lost'"):
+    with pytest.raises(InvalidParameter, match="The source has no column 'lost'"):
         engine.check({"t": declared({"lost": "integer"}, 2)})
     engine.close()
 

@@ -529,12 +529,12 @@ def test_sources_that_cannot_be_opened(tmp_path: Path) -> None:
     empty = tmp_path / "empty.csv"
     empty.write_text("")
     cases: list[tuple[Any, str]] = [
-        (Files(str(tmp_path / "lost.parquet"), "parquet"), "There is no file 'lost.parquet'"),
-        (Files(str(tmp_path / "*.pq"), "parquet"), "There is no file"),
+        (Files(str(tmp_path / "lost.parquet"), "parquet"), "No file 'lost.parquet'"),
+        (Files(str(tmp_path / "*.pq"), "parquet"), "No file"),
         (Files(str(bad), "parquet"), "DuckDB could not open a table"),
         (Files(str(empty), "csv"), "is empty"),
         (Frame(object()), "object is not a frame"),
-        (EngineTable("duckdb:///lost.duckdb", "t"), "There is no DuckDB file"),
+        (EngineTable("duckdb:///lost.duckdb", "t"), "No DuckDB file"),
         (EngineTable("postgresql://nowhere", "t"), "lives in postgresql"),
     ]
     for source, match in cases:
@@ -546,7 +546,7 @@ def test_postgres_sources_that_cannot_be_opened(postgres_url: str) -> None:
     from curador.engines.postgres import Postgres
 
     cases: list[tuple[Any, str]] = [
-        (EngineTable(postgres_url, "lost"), "There is no table 'lost'"),
+        (EngineTable(postgres_url, "lost"), "The database has no table 'lost'"),
         (EngineTable("postgresql://nobody@/none?host=/nonexistent", "t"), "could not be opened"),
         (Frame(object()), "does not live in PostgreSQL"),
     ]

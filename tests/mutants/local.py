@@ -94,7 +94,7 @@ class AnyCellElse(Piecewise):
 class TiesOnBothSides(DuchiVector):
     """Corners at a right angle belong to both halves, each of which is drawn from uniformly, as is often written."""
 
-    def _oriented(self, corner: NDArray[np.bool_], entropy: Entropy) -> NDArray[np.bool_]:
+    def _orient(self, corner: NDArray[np.bool_], entropy: Entropy) -> NDArray[np.bool_]:
         towards = bool(coins(self.true, 32, 1, entropy)[0])
         corners = [np.array(c) for c in product([False, True], repeat=self.dimension)]
         agreed = [2 * int((c == corner[0]).sum()) - self.dimension for c in corners]

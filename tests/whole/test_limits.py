@@ -28,7 +28,7 @@ def unexplained(history: Sequence[Any]) -> list[int]:
 
 
 def every_limit() -> list[tuple[str, Sequence[Any]]]:
-    rooms = {"house": LIMITS["house"], **LIMITS.get("rooms", {})}
+    rooms = {name: LIMITS[name] for name in ("house", "prose")} | LIMITS.get("rooms", {})
     return [(f"{room} {name}", history) for room, sizes in rooms.items() for name, history in sizes.items()]
 
 

@@ -1,4 +1,4 @@
-"""The public names of accounting, each with the file it lives in; read by type checkers and by the lazy loader."""
+"""The public names of accounting, each with its file; type checkers and the lazy loader read it."""
 
 from .account import decision as decision
 from .account import delta as delta

@@ -1,7 +1,7 @@
 """The privacy loss of events fixed in advance, by any of five accountants.
 
-``pld`` is the tight one and returns a bracket.  The others are upper bounds, each with its own theorem, kept because
-people know them, compare with them, and because some hold where the tight one does not.
+``pld`` is the tight one and returns a bracket.  The others are upper bounds, each with its own theorem.  People know
+them and compare with them, and some hold where the tight one does not.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ if TYPE_CHECKING:
     from curador.accounting.meaning import MembershipGuess, Posterior
 
 MOST_POINTS = 1000
-"""The most epsilons at which a profile is found."""
+"""The most epsilons of a profile."""
 
 MANY_SAMPLES = 32
-"""More different samples than this are not tried by their Rényi curves where a bracket came out wide."""
+"""The most different samples whose Rényi curves are tried where a bracket came out wide."""
 
 MANY_EXACT = 50
-"""Nor are more different noises of which each order is worked out in decimals: some hundredths of a second for each."""
+"""The most different noises whose orders need decimals, some hundredths of a second each."""
 
 INTEGER_ORDERS = tuple(range(2, 257))
 """The orders of the moments accountant: the paper's 1 … 32 and more, one higher as Rényi orders."""
@@ -51,9 +51,9 @@ INTEGER_ORDERS = tuple(range(2, 257))
 def epsilon(event: Event, delta: Number, method: str = "pld", tolerance: float = 1e-4) -> Bracket:
     """The epsilon of an event at a delta, by one of the accountants.
 
-    * ``pld``: bounds from both sides by privacy-loss distributions, usually within ``tolerance``; where it is not
-      tight, and Rényi orders give less, that; where no distribution is known, the Rényi curve from above and some
-      mechanism that the event describes from below;
+    * ``pld``: bounds from both sides by privacy-loss distributions, usually within ``tolerance``.  Where it is not
+      tight and Rényi orders give less, that counts.  Without a known distribution, the Rényi curve bounds from above,
+      and some mechanism that the event describes from below.
     * ``renyi``: the best conversion over a grid of Rényi orders [Mir17, CKS20];
     * ``moments``: the same at integer orders only, as the moments accountant does [ACGMMTZ16];
     * ``basic``: the sum of epsilons; delta is not used [DMNS06];
@@ -62,7 +62,7 @@ def epsilon(event: Event, delta: Number, method: str = "pld", tolerance: float =
     The upper-bound methods leave the lower end at 0.
 
     Guarantee: the event is (upper, delta)-DP.
-    Assumes: what is run is fixed in advance; budgets spent step by step use curador.accounting.filters.
+    Assumes: the events are fixed in advance; budgets spent step by step use curador.accounting.filters.
     Fails: NotPromised where a method has no rule for the event.
 
     >>> from curador.accounting.events import LaplaceNoise
@@ -84,7 +84,8 @@ def _pld(event: Event, delta: Number, tolerance: float) -> Bracket:
         return unpaired_epsilon(event, delta, tolerance)
     if found.upper - found.lower <= 10 * tolerance * max(1.0, found.lower) or _is_long(event):
         return found
-    # The bounds are about different pairs: of choices by score, say, no one pair is the worst.  Both theorems hold.
+    # The bounds are about different pairs: choices by score, for example, have no single worst pair.  Both theorems
+    # hold.
     try:
         other = METHODS["renyi"](event, delta, tolerance).upper
     except (NotPromised, InvalidParameter):
@@ -93,7 +94,7 @@ def _pld(event: Event, delta: Number, tolerance: float) -> Bracket:
 
 
 def _is_long(event: Event) -> bool:
-    """Whether many different samples or noises are drawn: each would need a curve of its own."""
+    """Whether many different samples or noises are drawn: each would need its own curve."""
     parts = [part for part, _ in Composed.of((event, 1)).parts]
     samples = sum(isinstance(part, PoissonSampled | FixedSizeSampled) or part.grouped for part in parts)
     exact = sum(isinstance(part, DiscreteLaplaceNoise) and part.sensitivity > 2 for part in parts)
@@ -158,7 +159,7 @@ def delta(event: Event, epsilon: Number, tolerance: float = 1e-4) -> Bracket:
 
 
 def _upper_deltas(event: Event, epsilons: Sequence[float]) -> list[float]:
-    """An upper bound on delta at each epsilon: exact for single events, by distributions for the rest."""
+    """Bound delta at each epsilon from above: exactly for single events, by distributions for the rest."""
     if len(epsilons) > MOST_POINTS:
         raise InvalidParameter(
             f"A curve of {len(epsilons)} points is not drawn; at most {MOST_POINTS} are.", fix="Give fewer epsilons."
@@ -190,7 +191,10 @@ def profile(event: Event, epsilons: Iterable[Number] | None = None) -> Curve:
 
 
 def _epsilons(event: Event, points: int = 101) -> tuple[float, ...]:
-    """From 0 to where delta is a billionth, or next above a stated failure; or to the pure epsilon if that is first."""
+    """Epsilons from 0 up to a negligible delta, or to the pure epsilon if that is first.
+
+    A delta is negligible at a billionth, or next above a stated failure.
+    """
     top = nearest(Fraction(pure)) if (pure := pure_epsilon(event)) != math.inf else math.inf
     if top == math.inf or event == NOTHING:
         for aim in ("1e-9", "1e-7", "1e-5", "1e-3", "0.1"):
@@ -212,7 +216,7 @@ def tradeoff(event: Event) -> Tradeoff:
 
 
 def posterior(event: Event, prior: Number = Fraction(1, 2), failure: Number | None = None) -> Posterior:
-    """Bounds on an adversary's belief after the release, given the belief ``prior`` before it.
+    """Bound an adversary's belief after the release, given the belief ``prior`` before it.
 
     >>> from curador.accounting.events import LaplaceNoise
     >>> round(posterior(LaplaceNoise(scale=1, sensitivity=1)).upper, 4)
@@ -222,7 +226,7 @@ def posterior(event: Event, prior: Number = Fraction(1, 2), failure: Number | No
 
 
 def decision(event: Event, prior: Number = Fraction(1, 2)) -> MembershipGuess:
-    """How often an adversary who must decide is wrong at least, and its advantage at most.
+    """Bound from below how often an adversary who must decide is wrong, and its advantage from above.
 
     >>> from curador.accounting.events import LaplaceNoise
     >>> round(decision(LaplaceNoise(scale=1, sensitivity=1)).advantage, 4)

@@ -30,5 +30,5 @@ class Bracket:
 
     @property
     def width(self) -> float:
-        """How far apart the ends are; 0 where both are infinite."""
+        """The distance of the ends; 0 where both are infinite."""
         return 0.0 if self.lower == self.upper else self.upper - self.lower

@@ -1,7 +1,7 @@
-"""Calibration: the noise for a guarantee, the epsilon for an accuracy, the number of queries that fit a budget.
+"""Calibration: the noise for a guarantee, the epsilon for an accuracy, the queries that fit a budget.
 
-Every answer is checked by the accountant before it is returned, so it errs on the side of privacy: the noise found
-keeps the promise, and a little less of it may too.
+The accountant checks every answer before it is returned, so answers err on the side of privacy.  The noise found
+keeps the promise, and a little less noise may keep it too.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from curador.numbers import Number, positive, probability, rational, whole
 from curador.privacy import ApproxDP, Guarantee
 
 REACH = 200
-"""How many doublings of the noise, or of an epsilon, are allowed for before giving up."""
+"""The most doublings of the noise, or of an epsilon, before a search gives up."""
 
 FINE = Fraction(1, 10**5)
-"""How close to the least noise a search comes, relatively."""
+"""The relative distance from the least noise at which a search ends."""
 
 
 class HasEvent(Protocol):
@@ -55,12 +55,12 @@ def keeps(event: Event, target: Guarantee) -> bool:
     >>> keeps(10 * LaplaceNoise(scale=10, sensitivity=1), PureDP(1)), keeps(11 * LaplaceNoise(10, 1), PureDP(1))
     (True, False)
     """
-    # The cheapest first, and what mechanisms are calibrated by before what only brackets it: a bracket's upper end is
-    # a little above the truth, so that noise which just keeps a promise would not keep it by the bracket.
-    return any(_known(partial(way, event, target)) for way in (_by_sums, _by_profile, _by_distribution))
+    # The cheapest check first, and exact checks before brackets, because mechanisms are calibrated by exact ones.  A
+    # bracket's upper end is a little above the truth, so noise that just keeps a promise would fail by the bracket.
+    return any(_proves(partial(way, event, target)) for way in (_by_sums, _by_profile, _by_distribution))
 
 
-def _known(check: Callable[[], bool]) -> bool:
+def _proves(check: Callable[[], bool]) -> bool:
     try:
         return check()
     except NotPromised:  # no theorem of this kind is about the event
@@ -68,19 +68,19 @@ def _known(check: Callable[[], bool]) -> bool:
 
 
 def _by_sums(event: Event, target: Guarantee) -> bool:
-    """By epsilons and deltas, rhos or Rényi divergences that add up, in exact fractions."""
+    """Check by epsilons and deltas, rhos or Rényi divergences that add up, in exact fractions."""
     currency, ceiling = filters.exact_ceiling(target)
     spent = losses(event, currency, None)
     return all(most == math.inf or x <= rational(most) for x, most in zip(spent, ceiling, strict=True))
 
 
 def _by_profile(event: Event, target: Guarantee) -> bool:
-    """By the exact profile of a single event."""
+    """Check by the exact profile of a single event."""
     return isinstance(target, ApproxDP) and profile_delta(event, target.epsilon) <= target.delta
 
 
 def _by_distribution(event: Event, target: Guarantee) -> bool:
-    """By privacy-loss distributions, or the Rényi curve where there are none."""
+    """Check by privacy-loss distributions, or by the Rényi curve without them."""
     from curador.accounting import pld
 
     if not isinstance(target, ApproxDP) or target.delta < pld.LEAST_DELTA:
@@ -100,11 +100,11 @@ def calibrate(
     group: int = 1,
     **parameters: Any,
 ) -> M:
-    """The mechanism with the least noise that, run ``count`` times, keeps the promise.
+    """Find the mechanism with the least noise that, run ``count`` times, keeps the promise.
 
-    ``mechanism`` is a class that takes ``scale`` or ``sigma``; the other parameters are handed on.  With ``rate`` each
-    run sees a Poisson sample of the units.  The promise is to so many units together as ``group`` says, such as the
-    records of one person.
+    ``mechanism`` is a class that takes ``scale`` or ``sigma``; the other parameters are passed to it.  With ``rate``
+    each run sees a Poisson sample of the units.  The promise is to ``group`` units together, such as the records of one
+    person.
 
     Guarantee: the result keeps ``target`` by the tight accountant; its noise is within 1e-5 of the least that does.
     Fails: NotPromised where no amount of noise keeps it.
@@ -135,7 +135,7 @@ def calibrate(
 
 
 def how_many(event: Event, budget: Guarantee) -> int:
-    """How many times an event fits a budget when all are fixed in advance.
+    """Count how many times an event fits a budget when all are fixed in advance.
 
     >>> from curador.accounting.events import GaussianNoise, LaplaceNoise
     >>> from curador.privacy import PureDP
@@ -157,7 +157,7 @@ def how_many(event: Event, budget: Guarantee) -> int:
 
 
 def for_accuracy(make: Callable[[Fraction], N], error: Number, confidence: float = 0.95) -> N:
-    """The mechanism of least epsilon whose error stays within plus or minus ``error`` this often.
+    """Find the mechanism of least epsilon whose error stays within plus or minus ``error`` this often.
 
     ``make`` builds the mechanism for an epsilon.
 
@@ -171,10 +171,11 @@ def for_accuracy(make: Callable[[Fraction], N], error: Number, confidence: float
 
 
 def _least_power(good: Callable[[Fraction], bool], what: str, leap: bool) -> int:
-    """The least power of two that is good, one after the other.
+    """The least power of two that is good, tried one after the other.
 
-    Or in strides that double, and then between the last two: a mixture of many normals takes a tenth of a second to
-    judge, and where no noise is enough, which a free explanation may ask, two hundred of them took half a minute.
+    With ``leap`` the search goes in strides that double, and then between the last two.  A mixture of many normals
+    takes a tenth of a second to judge.  A free explanation may ask where no noise is enough: two hundred steps took
+    half a minute.
     """
     low, high = 0, 1
     while not good(Fraction(2**high)):
@@ -188,7 +189,7 @@ def _least_power(good: Callable[[Fraction], bool], what: str, leap: bool) -> int
 
 
 def _least(good: Callable[[Fraction], bool], what: str, leap: bool = False) -> Fraction:
-    """The least positive number that is good, from above, given that larger ones are good too."""
+    """The least positive number that is good, from above; larger numbers must be good too."""
     high = Fraction(1)
     if good(high):
         while good(high / 2):

@@ -1,8 +1,8 @@
 """Composition theorems: the guarantee of many releases about the same data.
 
-Every theorem here lets the analyst choose each next mechanism after seeing the answers so far, but wants the
-promises (how many, and their epsilon and delta) fixed in advance.  Where the costs too are chosen on the way,
-use :mod:`curador.accounting.filters`.
+Under every theorem here the analyst may choose each next mechanism after seeing the answers so far.  But the promises
+(their number, epsilon and delta) are fixed in advance.  If costs too are chosen on the way, use
+:mod:`curador.accounting.filters`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from curador.privacy import ApproxDP, Guarantee, Neighbors, RenyiDP, total
 
 
 def basic(guarantees: Iterable[Guarantee]) -> Guarantee:
-    """The sum of promises of one kind; pure ones count as approximate with delta 0 where both occur.
+    """Sum promises of one kind; pure ones count as approximate with delta 0 where both occur.
 
     Guarantee: (sum of epsilons, sum of deltas) [DKMMN06, DR14 Thm 3.16]; for ZCDP and RenyiDP the sum of rho, and
         the sum at each common order [BS16, Mir17].
@@ -56,7 +56,10 @@ def open_chance(slack: Number, name: str) -> Fraction:
 
 
 def log_inverse(x: Fraction) -> float:
-    """log(1/x) for 0 < x < 1, to a few units in the last place also near 1 and below the smallest float."""
+    """Compute log(1/x) for 0 < x < 1, to a few units in the last place.
+
+    That holds near 1 too, and below the smallest float.
+    """
     if 2 * x > 1:
         return -math.log1p(-float(1 - x))
     return math.log(x.denominator) - math.log(x.numerator)
@@ -66,7 +69,9 @@ def log_inverse(x: Fraction) -> float:
 
 
 def advanced(each: Guarantee, count: int, slack: Number) -> ApproxDP:
-    """Advanced composition as the thesis states it (Theorem 3.3.2): k promises (epsilon, delta), some slack delta'.
+    """Advanced composition as in the thesis (Theorem 3.3.2).
+
+    It composes k promises (epsilon, delta) with some slack delta'.
 
     Guarantee: (eps sqrt(2k ln(1/delta')) + k eps (e**eps - 1), k delta + delta') [DRV10; DR14 Thm 3.20].
 
@@ -86,12 +91,12 @@ def advanced(each: Guarantee, count: int, slack: Number) -> ApproxDP:
 def advanced_heterogeneous(guarantees: Iterable[Guarantee], slack: Number) -> ApproxDP:
     """Advanced composition of promises that differ.
 
-    With m = sum eps_i tanh(eps_i/2) and s**2 = sum eps_i**2, the loss has mean at most m and a sub-Gaussian tail of
-    variance s**2, which gives m + s sqrt(2 ln(1/delta')), and, by integrating that tail against e**-t,
-    m + s sqrt(2 ln(e + s/delta')); the sum of the epsilons holds too, and the smallest of the three is returned.
+    Let m = sum eps_i tanh(eps_i/2) and s**2 = sum eps_i**2.  The loss has mean at most m and a sub-Gaussian tail of
+    variance s**2, which gives m + s sqrt(2 ln(1/delta')).  Integrating that tail against e**-t gives
+    m + s sqrt(2 ln(e + s/delta')).  The sum of the epsilons holds too, and the smallest of the three is returned.
 
     Guarantee: (that epsilon, 1 - (1 - delta') prod(1 - delta_i)) [KOV15 Thm 3.5].
-    Fails: to be optimal. Computing the optimum exactly is #P-hard [MV16]; account for the events by their
+    Fails: to be optimal.  Computing the optimum exactly is #P-hard [MV16]; account for the events by their
         privacy-loss distribution where the last digit matters.
 
     >>> from curador.privacy import PureDP
@@ -102,7 +107,7 @@ def advanced_heterogeneous(guarantees: Iterable[Guarantee], slack: Number) -> Ap
 
 
 def advanced_counted(guarantees: Iterable[tuple[Guarantee, int]], slack: Number) -> ApproxDP:
-    """The same for promises with how often each is given, so that a million of one kind cost no more than one.
+    """Compose promises given with their counts, so that a million of one kind cost no more than one.
 
     Guarantee: as :func:`advanced_heterogeneous`.
 
@@ -121,7 +126,7 @@ def advanced_counted(guarantees: Iterable[tuple[Guarantee, int]], slack: Number)
     # As many digits more as a chance has zeros, and as a power of it has factors.
     with digits(max((lost_digits(d) + len(str(k)) for _, d, k in parts), default=0)):
         lost = 1 - math.prod(((1 - dec(d)) ** k for _, d, k in parts), start=1 - dec(slack_))
-    # The plain sum bounds what is lost, and is exact where the product has run out of digits.
+    # The plain sum bounds the loss, and is exact where the product has run out of digits.
     return ApproxDP(epsilon, up(min(slack_ + sum(k * d for _, d, k in parts), Fraction(lost) + Fraction(1, 10**50))))
 
 
@@ -129,17 +134,19 @@ def advanced_counted(guarantees: Iterable[tuple[Guarantee, int]], slack: Number)
 
 
 def parallel(guarantees: Iterable[Guarantee], neighbors: Neighbors = Neighbors.ADD_REMOVE) -> Guarantee:
-    """Promises about disjoint parts of the data, where a record's part is fixed by that record alone.
+    """Compose promises about disjoint parts of the data.
 
-    Under add-remove, one record touches one part: the largest promise.  Under replace, a record may leave one part
-    and enter another: two independent mechanisms each see one change, so epsilons and deltas, but also rho and
-    Rényi divergences, of the two largest add up (divergences of independent outputs add; this is not a group of
-    two, for which rho would count four times).
+    A record's part is fixed by that record alone.
+
+    Under add-remove, one record touches one part: the largest promise.  Under replace, a record may leave one part and
+    enter another: two independent mechanisms each see one change.  So the two largest add up: epsilons and deltas, but
+    also rho and Rényi divergences.  Divergences of independent outputs add; this is not a group of two, for which rho
+    would count four times.
 
     Guarantee: the largest [McS09], or the sum of the two largest, in each number of the guarantee.
     Assumes: under replace, each part's promise covers a record entering, leaving or changing inside that part.
-    Fails: for a split that depends on other records (sorted halves), and for promises about replacement only: exact
-        counts of the parts are 0-DP when every part keeps its size, and give away who moved.
+    Fails: for a split that depends on other records (sorted halves), and for promises about replacement only.  Exact
+        counts of the parts are 0-DP when every part keeps its size, and reveal who moved.
 
     >>> from curador.privacy import PureDP
     >>> parallel([PureDP(1), PureDP(0.5), PureDP(0.25)])
@@ -176,7 +183,7 @@ def _(kind: RenyiDP, parts: Sequence[RenyiDP], take: int) -> RenyiDP:
 
 @dataclass(frozen=True, slots=True)
 class PostProcessed:
-    """The same guarantee, and the sentence that says why."""
+    """An unchanged guarantee, and the sentence that explains why."""
 
     guarantee: Guarantee
     sentence: str

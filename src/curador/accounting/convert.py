@@ -1,7 +1,7 @@
-"""Conversions between guarantees: pure to zero-concentrated, zero-concentrated and Rényi to approximate.
+"""Conversions between guarantees: pure, zero-concentrated, Rényi and approximate.
 
-Each conversion states its theorem; each result is an upper bound, whatever the order at which it is taken,
-because the theorem holds at every order and the formula is evaluated upwards at the order chosen.
+Each conversion states its theorem.  Each result is an upper bound at any order: the theorem holds at every order, and
+the formula is evaluated upwards at the chosen one.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ NEGLIGIBLE = Fraction(1, 10**9)
 
 
 def pure_to_zcdp(epsilon: Number) -> float:
-    """The rho of any epsilon-DP mechanism: epsilon**2 / 2, the form everyone quotes.
+    """The rho of any epsilon-DP mechanism: epsilon**2 / 2, the usual form.
 
     Guarantee: rho-zCDP [BS16, Proposition 1.4].
 
@@ -71,7 +71,7 @@ def pure_to_zcdp_tight(epsilon: Number) -> float:
 
     Guarantee: the worst mechanism is randomised response, with (a - 1) D_a = ln cosh((a - 1/2) e) - ln cosh(e/2).
     Since ln cosh(sqrt(x)) is concave, D_a / a falls as a grows, and its limit at a = 1 is the value here.  For an
-    epsilon so small that digits would be lost it is epsilon**2 / 2, which is above, since tanh(x) <= x.
+    epsilon so small that digits would be lost the result is epsilon**2 / 2, which is above it, since tanh(x) <= x.
 
     >>> round(pure_to_zcdp_tight(1), 6), pure_to_zcdp_tight("1e-100")
     (0.462117, 5e-201)
@@ -98,7 +98,7 @@ def zcdp_delta(rho: Number, epsilon: Number) -> AtOrder:
 
 
 def zcdp_log_delta(rho: Number, epsilon: Number) -> float:
-    """The natural logarithm of :func:`zcdp_delta`, for deltas that no double can hold.
+    """The natural logarithm of :func:`zcdp_delta`, for deltas below all doubles.
 
     >>> round(zcdp_log_delta(1, 100))
     -2455
@@ -131,7 +131,7 @@ def zcdp_rho(epsilon: Number, delta: Number) -> Fraction:
 
 
 def _zcdp_log_delta(rho: Fraction, epsilon: Fraction) -> tuple[float, float]:
-    """min over a of (a-1)(a rho - epsilon) - log(a-1) + a log(1-1/a), as an upper bound, and the minimiser."""
+    """Bound min over a of (a-1)(a rho - epsilon) - log(a-1) + a log(1-1/a) from above, with the minimiser."""
     r, e = nearest(rho), nearest(epsilon)
 
     def slope(a: float) -> float:
@@ -146,7 +146,7 @@ def _zcdp_log_delta(rho: Fraction, epsilon: Fraction) -> tuple[float, float]:
             break
         low, high = (middle, high) if slope(middle) < 0 else (low, middle)
     a = max(high, 1 + 2.0**-40)
-    exponent = (Fraction(a) - 1) * (Fraction(a) * rho - epsilon)  # exact: this is where large terms cancel
+    exponent = (Fraction(a) - 1) * (Fraction(a) * rho - epsilon)  # exact: large terms cancel here
     rest = _log_gain(a - 1)
     return min(0.0, above(upper_log(nearest(exponent)) + rest, 2.0**-50, 2.0**-45 * (1 + abs(rest)))), a
 
@@ -155,7 +155,7 @@ def _zcdp_log_delta(rho: Fraction, epsilon: Fraction) -> tuple[float, float]:
 
 
 def renyi_epsilon(curve: RenyiCurve, delta: Number) -> AtOrder:
-    """The epsilon that a Rényi curve gives at a delta, the best over its orders, and the order that gave it.
+    """The epsilon of a Rényi curve at a delta, the best over its orders, and its order.
 
     Guarantee: (epsilon, delta)-DP by :func:`improved_epsilon`, then by :func:`optimal_epsilon` where that helps.
 
@@ -170,7 +170,7 @@ def renyi_epsilon(curve: RenyiCurve, delta: Number) -> AtOrder:
 
 
 def renyi_delta(curve: RenyiCurve, epsilon: Number) -> AtOrder:
-    """The delta that a Rényi curve gives at an epsilon, the best over its orders, and the order that gave it.
+    """The delta of a Rényi curve at an epsilon, the best over its orders, and its order.
 
     >>> renyi_delta({2: 1, 8: 4}, 6)
     AtOrder(value=4.08172...e-08, order=8.0)
@@ -216,8 +216,8 @@ def _epsilon(alpha: Number, zeta: Number, delta: Number, gain: Callable[[float],
 def optimal_delta(alpha: Number, zeta: Number, epsilon: Number) -> float:
     """The smallest delta that follows from one point (alpha, zeta) of a Rényi curve.
 
-    Guarantee: for the ratio r of any two laws, (r - e**epsilon)+ <= A r**alpha + B r + C, where the right side touches
-        0 at t x and the line at x; taking means, delta <= A exp((alpha-1) zeta) + B + C for every t in [0, 1).  The
+    Guarantee: for the ratio r of any two laws, (r - e**epsilon)+ <= A r**alpha + B r + C.  The right side touches 0
+        at t x and the line at x.  Taking means, delta <= A exp((alpha-1) zeta) + B + C for every t in [0, 1).  The
         best t makes it tight [ALCKS21]; t = 0 is the improved bound [CKS20].  Where zeta is large the right side only
         meets 0 at 0, climbing, and gives 1 - exp(epsilon - zeta).
 
@@ -283,7 +283,7 @@ def _improved_log_delta(a: Fraction, zeta: Fraction, epsilon: Fraction) -> float
 
 
 def _log_gain(power: float) -> float:
-    """a log(1 - 1/a) - log(a - 1) for a = 1 + power, written so that neither a small nor a large power cancels."""
+    """Compute a log(1 - 1/a) - log(a - 1) for a = 1 + power, without cancellation for any power."""
     if power < 1:
         return power * math.log(power) - (1 + power) * math.log1p(power)
     return (1 + power) * math.log1p(-1 / (1 + power)) - math.log(power)
@@ -304,7 +304,10 @@ def _finite(curve: RenyiCurve) -> list[tuple[float, float]]:
 
 
 def _golden(f: Callable[[float], float], low: float, high: float) -> float:
-    """Where f is smallest, by golden section; callers may use any point, so a wrong guess costs only tightness."""
+    """Find where f is smallest, by golden section.
+
+    Any point is valid, so a wrong guess costs only tightness.
+    """
     ratio = (math.sqrt(5) - 1) / 2
     x, y = high - ratio * (high - low), low + ratio * (high - low)
     fx, fy = f(x), f(y)

@@ -1,8 +1,10 @@
-"""Statements of the course and the thesis that nothing else in the package needs, with their true constants.
+"""Statements of the course and the thesis, with their true constants.
+
+The rest of the package does not need them.
 
 Databases as histograms over a finite universe of records, the short forms of advanced composition, and the lemmas on
-Rényi divergences.  docs/course/ says which statement each function belongs to; docs/course-errata.md says where a
-printed statement is false, and what holds instead.
+Rényi divergences.  docs/course/ names the statement of each function.  docs/course-errata.md lists the printed
+statements that are false, and what holds instead.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from curador.privacy import ApproxDP, Guarantee, Neighbors
 
 
 def histogram(database: Iterable[Hashable], universe: Sequence[Hashable]) -> tuple[int, ...]:
-    """A database as the number of times each possible record occurs.
+    """Write a database as the number of times each possible record occurs.
 
     >>> universe = [(group, rh) for group in ("A", "B", "AB", "O") for rh in "+-"]
     >>> blood = ["A+", "A+", "AB-", "B+", "A-", "AB+", "O+", "O+"]
@@ -60,7 +62,7 @@ def distance(d: Sequence[int], e: Sequence[int]) -> int:
 
 
 def hamming_distance(x: Sequence[object], y: Sequence[object]) -> int:
-    """How many rows of two databases of the same length differ.
+    """Count the rows in which two databases of the same length differ.
 
     >>> hamming_distance(["ana", "bea", "luz"], ["ana", "eva", "luz"])
     1
@@ -102,11 +104,12 @@ def laplace_density(x: Number, location: Number = 0, scale: Number = 1) -> float
 
 
 def advanced_short(each: Guarantee, count: int, slack: Number, constant: int = 8) -> ApproxDP:
-    """The short forms eps sqrt(8k ln(1/delta')) and eps sqrt(2k ln(1/delta')): returned only where they are true.
+    """The short forms of advanced composition, returned only where they are true.
 
-    Each is compared with the exact optimal composition, so a refusal means that the printed formula is false there,
-    and an answer that it is a theorem there.  Simple conditions that suffice: for 8, e**eps - 1 <=
-    sqrt(2 ln(1/delta') / k), or k <= 8 ln(1/delta'); for 2, k <= 2 ln(1/delta').
+    They are eps sqrt(8k ln(1/delta')) and eps sqrt(2k ln(1/delta')).  Each is compared with the exact optimal
+    composition.  So a refusal means that the printed formula is false there, and an answer that it is a theorem there.
+    Simple conditions suffice: for 8, e**eps - 1 <= sqrt(2 ln(1/delta') / k), or k <= 8 ln(1/delta'); for 2,
+    k <= 2 ln(1/delta').
 
     Guarantee: (eps sqrt(constant k ln(1/delta')), k delta + delta'), by [KOV15, MV16].
     Fails: for larger k eps**2: at k = 1000, eps = 1 both are below the mean of the loss, k eps tanh(eps/2).
@@ -134,11 +137,13 @@ def advanced_short(each: Guarantee, count: int, slack: Number, constant: int = 8
 
 
 def event_bound(epsilon: Number, count: int, chance: Number) -> float:
-    """How likely an output can be about D if it has the given chance about a neighbour (thesis, Proposition 4.2.1).
+    """Bound the chance of an output about D, given its chance about a neighbour.
 
-    With q the chance, L = ln(1/q) and r = n eps**2 / 2: at most exp(-(sqrt(L) - sqrt(r))**2) for L >= r, which is
-    q exp(eps sqrt(2 n L) - n eps**2 / 2).  This is below the printed q exp(2 eps sqrt(n L)), which is therefore true,
-    though its proof is not: the 2 alpha eps**2 it starts from is not enough for it, alpha eps**2 / 2 is.
+    This is the thesis, Proposition 4.2.1.
+
+    Let q be the chance, L = ln(1/q) and r = n eps**2 / 2.  The bound is exp(-(sqrt(L) - sqrt(r))**2) for L >= r, which
+    is q exp(eps sqrt(2 n L) - n eps**2 / 2).  It is below the printed q exp(2 eps sqrt(n L)), which is therefore true.
+    The printed proof is not: it starts from 2 alpha eps**2, which is not enough for it, while alpha eps**2 / 2 is.
 
     Guarantee: n pure promises are (n eps**2 / 2)-zCDP [BS16]; probability preservation [Mir17] at the best
         order sqrt(L/r).
@@ -156,7 +161,7 @@ def event_bound(epsilon: Number, count: int, chance: Number) -> float:
 
 
 def renyi_advanced(epsilon: Number, count: int, delta: Number) -> ApproxDP:
-    """n pure promises through their Rényi curve, with the constant that is true and no condition.
+    """Compose n pure promises through their Rényi curve, with the true constant and no condition.
 
     Guarantee: (n eps**2 / 2 + eps sqrt(2 n ln(1/delta)), delta) [BS16 Prop 1.3 and 1.4].
 
@@ -168,7 +173,9 @@ def renyi_advanced(epsilon: Number, count: int, delta: Number) -> ApproxDP:
 
 
 def renyi_corollary(epsilon: Number, count: int, delta: Number) -> ApproxDP:
-    """Corollary 4.2.1 of the thesis as printed: 4 eps sqrt(2 n ln(1/delta)), where ln(1/delta) >= n eps**2.
+    """Corollary 4.2.1 of the thesis as printed: 4 eps sqrt(2 n ln(1/delta)).
+
+    It needs ln(1/delta) >= n eps**2.
 
     True, but loose: under its own condition (1/2 + sqrt 2) eps sqrt(n ln(1/delta)) is enough, a third of it
     (:func:`renyi_advanced`).  It is below the plain sum n eps only for n > 32 ln(1/delta).
@@ -193,7 +200,7 @@ def renyi_corollary(epsilon: Number, count: int, delta: Number) -> ApproxDP:
 
 
 def probability_bound(q: Number, divergence: float, alpha: Number) -> float:
-    """The most that P(A) can be when Q(A) = q and the divergence of order alpha > 1 is known.
+    """Bound P(A) when Q(A) = q and the divergence of order alpha > 1 is known.
 
     Guarantee: P(A) <= (exp(D) q) ** ((alpha - 1) / alpha) (thesis proposition 2.3.4, [Mir17, Proposition 10]).
 
@@ -214,7 +221,7 @@ def probability_bound(q: Number, divergence: float, alpha: Number) -> float:
 
 
 def weak_triangle(alpha: Number, p: Number, first: float, second: float) -> float:
-    """A bound on D_alpha(P, Q) through a third law R, for 1/p + 1/q = 1 and p > 1.
+    """Bound D_alpha(P, Q) through a third law R, for 1/p + 1/q = 1 and p > 1.
 
     ``first`` is D of order p alpha of (P, R) and ``second`` is D of order q (alpha - 1/p) of (R, Q); see
     :func:`weak_triangle_orders`.  p = 2, infinity and 1 give the three special cases.
@@ -231,7 +238,7 @@ def weak_triangle(alpha: Number, p: Number, first: float, second: float) -> floa
 
 
 def weak_triangle_orders(alpha: Number, p: Number) -> tuple[float, float]:
-    """The orders of the two divergences that :func:`weak_triangle` needs, rounded up (D grows with the order).
+    """The orders of the two divergences of :func:`weak_triangle`, rounded up (D grows with the order).
 
     >>> weak_triangle_orders(3, 2), weak_triangle_orders(3, math.inf), weak_triangle_orders(3, 1)
     ((6.0, 5.0), (inf, 3.0), (3.0, inf))
@@ -244,7 +251,7 @@ def weak_triangle_orders(alpha: Number, p: Number) -> tuple[float, float]:
 
 
 def pure_renyi_bound(zeta: Number, alpha: Number) -> float:
-    """The bound alpha zeta**2 / 2 on D_alpha of two laws whose log ratios stay within zeta.
+    """Bound D_alpha of two laws whose log ratios stay within zeta by alpha zeta**2 / 2.
 
     Guarantee: the thesis's lemma 2.3.3 with its true constant, a quarter of the 2 alpha zeta**2 stated there
         [BS16, Proposition 3.3].

@@ -1,8 +1,8 @@
-"""Privacy filters: budgets that hold when each query, and its cost, is chosen after seeing the answers so far.
+"""Privacy filters: budgets that hold although each query and its cost may depend on earlier answers.
 
-A filter is a state: a rule fixed when it is opened, a ceiling, and what is spent.  It is immutable and holds integers
-only, so a ledger can store it, replay it and compare it: a loss is counted in units of 1e-12, a delta in units of
-1e-18; costs are rounded up, ceilings down, and nothing is ever given back.
+A filter is a state: a rule fixed when it is opened, a ceiling, and the amount spent.  It is immutable and holds
+integers only, so a ledger can store it, replay it and compare it.  A loss is counted in units of 1e-12, a delta in
+units of 1e-18.  Costs are rounded up, ceilings down, and nothing is ever given back.
 
 The rules, and why each holds for adaptively chosen costs (docs/adaptive.md):
 
@@ -10,8 +10,8 @@ The rules, and why each holds for adaptively chosen costs (docs/adaptive.md):
 * ``approximate``: the sums of epsilons and deltas, each below its own ceiling [RRUV16].
 * ``zcdp``: the sum of rho, and beside it a sum of deltas for approximate events [WRRW22].
 * ``renyi``: the sums at orders fixed in advance, every one below its ceiling [FZ21].
-* ``renyi-any``: the same sums, at least one below its ceiling, where the ceilings convert to (epsilon, delta / number
-  of orders) [FZ21, Lec21]: a union bound pays for not naming the order beforehand.
+* ``renyi-any``: the same sums, at least one below its ceiling.  The ceilings convert to (epsilon, delta / number of
+  orders) [FZ21, Lec21]: a union bound pays for not naming the order beforehand.
 
 A privacy-loss distribution is not among them: it is not valid here.
 """
@@ -74,11 +74,11 @@ class Filter:
 
 @lru_cache(maxsize=256)
 def _most(guarantee: Guarantee, currency: Currency, beside: int) -> Cost:
-    """The highest ceiling that a filter of this currency may have for a promise, with a delta of ``beside`` units."""
+    """The highest ceiling of a filter of this currency for a promise, with a delta of ``beside`` units."""
     approximate = isinstance(guarantee, ApproxDP)
     reserved = Fraction(beside, DELTA_UNIT) if approximate and currency.rule is Rule.ZCDP else Fraction(0)
     orders = currency.orders if currency.rule is Rule.RENYI_ANY else ()
-    found, ceiling = _opened(guarantee, currency.rule if approximate else None, reserved, orders)
+    found, ceiling = _open(guarantee, currency.rule if approximate else None, reserved, orders)
     if found != currency or math.inf in ceiling:
         raise InvalidParameter(
             f"The rule {currency.rule.value!r} does not count {guarantee!r}.", fix="Open it with open_filter()."
@@ -87,7 +87,7 @@ def _most(guarantee: Guarantee, currency: Currency, beside: int) -> Cost:
 
 
 def within(balance: Cost, ceiling: Cost, rule: Rule) -> bool:
-    """Whether a balance is within a ceiling: in every number, or in at least one where the rule is ``renyi-any``.
+    """Whether a balance is within a ceiling: in every number, or with ``renyi-any`` in at least one.
 
     >>> within((9, 10), (10, 10), Rule.APPROXIMATE), within((9, 11), (10, 10), Rule.APPROXIMATE)
     (True, False)
@@ -109,10 +109,10 @@ def open_filter(
     reserved_delta: Number = 0,
     orders: Iterable[float] = (),
 ) -> Filter:
-    """A fresh filter for a budget.  Its rule follows from the kind of budget and is never changed.
+    """Open a filter for a budget.  Its rule follows from the kind of budget and is never changed.
 
-    An ApproxDP budget adds up epsilons and deltas, unless another rule is named now: ``"zcdp"`` counts rho (with
-    ``reserved_delta`` of the delta kept for approximate events), ``"renyi-any"`` counts Rényi divergences at the
+    An ApproxDP budget adds up epsilons and deltas, unless another rule is named now.  ``"zcdp"`` counts rho, with
+    ``reserved_delta`` of the delta kept for approximate events.  ``"renyi-any"`` counts Rényi divergences at the
     ``orders``.
 
     Guarantee: the budget, under fully adaptive choice of queries and costs.
@@ -125,7 +125,7 @@ def open_filter(
     (282133920051, 851466219584)
     """
     kept = probability(reserved_delta, "reserved_delta")
-    currency, ceiling = _opened(budget, None if rule is None else _named(rule), kept, tuple(orders))
+    currency, ceiling = _open(budget, None if rule is None else _read_rule(rule), kept, tuple(orders))
     if any(x == math.inf for x in ceiling):
         raise InvalidParameter("An infinite budget promises nothing.", fix="Open a filter with a finite ceiling.")
     floors = tuple(math.floor(rational(x) * u) for x, u in zip(ceiling, currency.units, strict=True))
@@ -138,15 +138,15 @@ def open_filter(
 
 
 def exact_ceiling(budget: Guarantee) -> OpenedFilter:
-    """The currency of a budget and its ceiling in that currency, before anything is rounded to whole units.
+    """The currency of a budget and its ceiling in that currency, before rounding to whole units.
 
     >>> exact_ceiling(ZCDP("1/3"))[1]
     (0.33333333333333337, 0.0)
     """
-    return _opened(budget, None, Fraction(0), ())
+    return _open(budget, None, Fraction(0), ())
 
 
-def _named(rule: Rule | str) -> Rule:
+def _read_rule(rule: Rule | str) -> Rule:
     try:
         return Rule(rule)
     except ValueError:
@@ -154,7 +154,7 @@ def _named(rule: Rule | str) -> Rule:
 
 
 @singledispatch
-def _opened(budget: Guarantee, rule: Rule | None, reserved_delta: Fraction, orders: tuple[float, ...]) -> OpenedFilter:
+def _open(budget: Guarantee, rule: Rule | None, reserved_delta: Fraction, orders: tuple[float, ...]) -> OpenedFilter:
     a_number = isinstance(budget, int | float | Fraction | Decimal | str)
     raise InvalidParameter(
         f"{budget!r} is not a budget.",
@@ -162,25 +162,25 @@ def _opened(budget: Guarantee, rule: Rule | None, reserved_delta: Fraction, orde
     )
 
 
-@_opened.register
+@_open.register
 def _(budget: PureDP, rule: Rule | None, reserved_delta: Fraction, orders: tuple[float, ...]) -> OpenedFilter:
     _only(Rule.PURE, rule, reserved_delta, orders)
     return Currency(Rule.PURE), (budget.epsilon,)
 
 
-@_opened.register
+@_open.register
 def _(budget: ZCDP, rule: Rule | None, reserved_delta: Fraction, orders: tuple[float, ...]) -> OpenedFilter:
     _only(Rule.ZCDP, rule, reserved_delta, orders)
     return Currency(Rule.ZCDP), (budget.rho, budget.delta)
 
 
-@_opened.register
+@_open.register
 def _(budget: RenyiDP, rule: Rule | None, reserved_delta: Fraction, orders: tuple[float, ...]) -> OpenedFilter:
     _only(Rule.RENYI, rule, reserved_delta, orders)
     return Currency(Rule.RENYI, tuple(a for a, _ in budget.curve)), tuple(e for _, e in budget.curve)
 
 
-@_opened.register
+@_open.register
 def _(budget: ApproxDP, rule: Rule | None, reserved_delta: Fraction, orders: tuple[float, ...]) -> OpenedFilter:
     if rule in (None, Rule.APPROXIMATE) or budget.epsilon == math.inf:
         _only(Rule.APPROXIMATE, rule, reserved_delta, orders)
@@ -208,7 +208,10 @@ def _only(right: Rule, rule: Rule | None, reserved_delta: Fraction, orders: tupl
 
 
 def _order_ceiling(epsilon: Fraction, delta: Fraction, order: float) -> Fraction:
-    """The most Rényi divergence at an order that is still (epsilon, delta) [CKS20, BBGHS20], from below."""
+    """The largest Rényi divergence at an order that keeps (epsilon, delta), from below.
+
+    The conversion is that of [CKS20, BBGHS20].
+    """
     a = rational(order)
     with digits():
         top = dec(delta).ln() + dec(a - 1).ln() - dec(a) * (dec(a - 1) / dec(a)).ln()
@@ -229,7 +232,7 @@ def fits(state: Filter, charged: Event | Guarantee, delta: Number | None = None)
 
 
 def charge(state: Filter, charged: Event | Guarantee, delta: Number | None = None) -> Filter:
-    """The state after a charge; refused, and nothing spent, if it does not fit.
+    """Return the state after a charge; refuse a charge that does not fit, with nothing spent.
 
     >>> spent(charge(open_filter(PureDP(1)), PureDP(0.25)))
     PureDP(epsilon=0.25)
@@ -238,7 +241,7 @@ def charge(state: Filter, charged: Event | Guarantee, delta: Number | None = Non
 
 
 def charge_cost(state: Filter, amount: Cost) -> Filter:
-    """The state after a charge whose cost is already known, as when a ledger is replayed.
+    """Return the state after a charge of known cost, as when a ledger is replayed.
 
     >>> charge_cost(open_filter(PureDP(1)), (10**12,)).spent
     (1000000000000,)
@@ -248,8 +251,8 @@ def charge_cost(state: Filter, amount: Cost) -> Filter:
     after = _after(state, amount)
     if not within(after, state.ceiling, state.currency.rule):
         raise BudgetExceeded(
-            f"The charge of {_shown(state, amount, shown_up)} does not fit: "
-            f"{_shown(state, _left(state), shown_down)} remains.",
+            f"The charge of {_amounts_text(state, amount, shown_up)} does not fit: "
+            f"{_amounts_text(state, _amount_left(state), shown_down)} remains.",
             fix="Ask for a cheaper release, or a larger budget.",
         )
     return replace(state, spent=after)
@@ -269,11 +272,11 @@ def _after(state: Filter, amount: Cost) -> Cost:
     return tuple(s + x for s, x in zip(state.spent, amount, strict=True))
 
 
-def _left(state: Filter) -> Cost:
+def _amount_left(state: Filter) -> Cost:
     return tuple(c - s for c, s in zip(state.ceiling, state.spent, strict=True))
 
 
-def _shown(state: Filter, amount: Cost, shown: Callable[[Fraction], str]) -> str:
+def _amounts_text(state: Filter, amount: Cost, shown: Callable[[Fraction], str]) -> str:
     named = zip(state.currency.names, amount, state.currency.units, strict=True)
     return ", ".join(f"{name} {shown(Fraction(x, unit))}" for name, x, unit in named)
 
@@ -282,7 +285,9 @@ def _shown(state: Filter, amount: Cost, shown: Callable[[Fraction], str]) -> str
 
 
 def spent(state: Filter) -> Guarantee:
-    """The amount spent, as a guarantee of the filter's kind: a book entry; for a guarantee see :func:`odometer`.
+    """The amount spent, as a guarantee of the filter's kind.
+
+    This is a book entry; for a guarantee see :func:`odometer`.
 
     >>> spent(charge(open_filter(ZCDP(1)), ZCDP(0.5)))
     ZCDP(rho=0.5, delta=0.0)
@@ -296,11 +301,11 @@ def remaining(state: Filter) -> Guarantee:
     >>> remaining(charge(open_filter(PureDP(1)), PureDP(0.25)))
     PureDP(epsilon=0.75)
     """
-    return as_guarantee(state.currency, _left(state), down)
+    return as_guarantee(state.currency, _amount_left(state), down)
 
 
 def as_guarantee(currency: Currency, balance: Cost, rounded: Callable[[Fraction], float]) -> Guarantee:
-    """A balance as a guarantee of its currency's kind, rounded by ``up`` or ``down``.
+    """Write a balance as a guarantee of its currency's kind, rounded by ``up`` or ``down``.
 
     >>> as_guarantee(Currency(Rule.PURE), (250_000_000_000,), up)
     PureDP(epsilon=0.25)
@@ -317,16 +322,16 @@ def as_guarantee(currency: Currency, balance: Cost, rounded: Callable[[Fraction]
 
 
 def odometer(state: Filter, delta: Number = 0) -> ApproxDP:
-    """A bound on the loss so far that holds at all times at once, also at a time chosen because of the reading.
+    """Bound the loss so far at all times at once, also at a time chosen because of the reading.
 
     With a chance of at least 1 - delta over all the answers, the loss never exceeds the epsilon read at any time.  For
-    Rényi sums S(a) that epsilon is the smallest S(a) + ln(m / delta)/(a - 1) over the m orders fixed beforehand:
-    exp((a - 1)(loss - S(a))) is a supermartingale, and Ville's inequality holds at all times [WRRW22].  Of an
-    approximate filter it is the sum of epsilons and -ln(1 - d/delta), d the ceiling of its deltas (docs/adaptive.md);
-    ``delta`` is twice that ceiling unless another is given.
+    Rényi sums S(a), epsilon is the smallest S(a) + ln(m / delta)/(a - 1) over the m orders fixed beforehand.  Here
+    exp((a - 1)(loss - S(a))) is a supermartingale, and Ville's inequality holds at all times [WRRW22].  For an
+    approximate filter, epsilon is the sum of epsilons and -ln(1 - d/delta), d the ceiling of its deltas
+    (docs/adaptive.md).  By default ``delta`` is then twice that ceiling.
 
-    Fails: for a zCDP filter that has spent some of the delta beside it, and for a delta that is not above the ceiling
-        of an approximate filter; refused.
+    Fails: for a zCDP filter that has spent some of the delta beside it.  Also for a delta that is not above the ceiling
+        of an approximate filter.  Both are refused.
 
     >>> state = charge(open_filter(ZCDP(1)), ZCDP(0.125))
     >>> odometer(state, 1e-6)
@@ -353,7 +358,7 @@ def odometer(state: Filter, delta: Number = 0) -> ApproxDP:
 
 
 def _approximate_odometer(state: Filter, delta: Fraction) -> ApproxDP:
-    # Which deltas are spent depends on the answers; only their ceiling is a chance [RRUV16].
+    # The answers determine which deltas are spent; only their ceiling is a chance [RRUV16].
     total, lost = Fraction(state.spent[0], LOSS_UNIT), Fraction(state.ceiling[1], DELTA_UNIT)
     if not lost:
         return ApproxDP(up(total), 0)

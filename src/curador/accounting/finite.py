@@ -1,4 +1,4 @@
-"""Mechanisms with finitely many inputs and outputs as matrices of probabilities, with their exact privacy."""
+"""Mechanisms with finitely many inputs and outputs as matrices of probabilities, with exact privacy."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ Probabilities = tuple[Fraction, ...]
 
 @dataclass(frozen=True)
 class FiniteMechanism:
-    """A probability matrix: one row per input, one column per output, and which inputs are neighbours.
+    """A probability matrix: one row per input, one column per output, and neighbouring inputs.
 
-    Without ``neighbors`` every two rows are.  A pair counts in both directions.
+    By default every two rows are ``neighbors``.  A pair counts in both directions.
 
     >>> coin = FiniteMechanism([[0.75, 0.25], [0.25, 0.75]])
     >>> coin.worst_ratio, round(coin.epsilon, 6), coin.delta(0)
@@ -40,7 +40,7 @@ class FiniteMechanism:
         pairs = combinations(range(len(rows)), 2) if neighbors is None else neighbors
         set_fields(self, matrix=rows, neighbors=tuple(_pair(pair, len(rows)) for pair in pairs))
 
-    def _ordered(self) -> Iterator[tuple[Probabilities, Probabilities]]:
+    def _ordered_pairs(self) -> Iterator[tuple[Probabilities, Probabilities]]:
         for i, j in self.neighbors:
             yield self.matrix[i], self.matrix[j]
             yield self.matrix[j], self.matrix[i]
@@ -49,21 +49,25 @@ class FiniteMechanism:
 
     @property
     def additive_p(self) -> Fraction:
-        """The p of the first tentative definition: how far one output's probability can move.
+        """The p of the first tentative definition: the largest change of an output's probability.
 
         >>> FiniteMechanism([[1, 0], [0.99, 0.01]]).additive_p  # small, yet the second output gives row 2 away
         Fraction(1, 100)
         """
-        return max((abs(a - b) for p, q in self._ordered() for a, b in zip(p, q, strict=True)), default=Fraction(0))
+        return max(
+            (abs(a - b) for p, q in self._ordered_pairs() for a, b in zip(p, q, strict=True)), default=Fraction(0)
+        )
 
     @property
     def worst_ratio(self) -> Fraction | float:
-        """The p of the second tentative definition: the largest ratio of an output's probabilities, e**epsilon.
+        """The p of the second tentative definition: the largest ratio of an output's probabilities.
+
+        It is e**epsilon.
 
         >>> FiniteMechanism([[1, 0], [0.99, 0.01]]).worst_ratio
         inf
         """
-        pairs = [(a, b) for p, q in self._ordered() for a, b in zip(p, q, strict=True) if a]
+        pairs = [(a, b) for p, q in self._ordered_pairs() for a, b in zip(p, q, strict=True) if a]
         if any(b == 0 for _, b in pairs):
             return math.inf
         return max((a / b for a, b in pairs), default=Fraction(1))
@@ -83,7 +87,7 @@ class FiniteMechanism:
         >>> FiniteMechanism([[1, 0], [0.99, 0.01]]).delta(1)
         0.01
         """
-        return max((hockey_stick(p, q, epsilon) for p, q in self._ordered()), default=0.0)
+        return max((hockey_stick(p, q, epsilon) for p, q in self._ordered_pairs()), default=0.0)
 
     def renyi(self, alpha: Number) -> float:
         """The smallest bound on the Rényi divergence of order alpha >= 1 between neighbours, rounded up.
@@ -93,7 +97,7 @@ class FiniteMechanism:
         """
         if alpha != math.inf and rational(alpha, "alpha") < 1:
             raise InvalidParameter(f"Privacy uses orders of at least 1, got {alpha}.", fix="Choose alpha >= 1.")
-        return max((renyi_divergence(p, q, alpha) for p, q in self._ordered()), default=0.0)
+        return max((renyi_divergence(p, q, alpha) for p, q in self._ordered_pairs()), default=0.0)
 
     # ---- the decision game ----
 
@@ -110,7 +114,7 @@ class FiniteMechanism:
         return yes / (yes + no)
 
     def adversary_error(self, prior: Number = Fraction(1, 2)) -> Fraction:
-        """How often the best guesser (maximum a posteriori) is wrong about the easiest pair of neighbours.
+        """The error rate of the best guesser (maximum a posteriori) about the easiest pair of neighbours.
 
         >>> FiniteMechanism([[0.75, 0.25], [0.25, 0.75]]).adversary_error()
         Fraction(1, 4)
@@ -118,14 +122,14 @@ class FiniteMechanism:
         before = probability(prior, "prior")
         errors = (
             sum((min(before * a, (1 - before) * b) for a, b in zip(p, q, strict=True)), start=Fraction(0))
-            for p, q in self._ordered()
+            for p, q in self._ordered_pairs()
         )
         return min(errors, default=min(before, 1 - before))
 
-    # ---- making mechanisms of mechanisms ----
+    # ---- mechanisms made of mechanisms ----
 
     def then(self, kernel: Sequence[Sequence[Number]]) -> FiniteMechanism:
-        """The mechanism followed by a random map of its outputs: post-processing.
+        """Follow the mechanism by a random map of its outputs: post-processing.
 
         >>> FiniteMechanism([[0.75, 0.25], [0.25, 0.75]]).then([[1], [1]]).epsilon
         0.0
@@ -138,7 +142,7 @@ class FiniteMechanism:
         return FiniteMechanism(rows, self.neighbors)
 
     def beside(self, other: FiniteMechanism) -> FiniteMechanism:
-        """Both mechanisms run independently on the same input: composition.
+        """Run both mechanisms independently on the same input: composition.
 
         >>> coin = FiniteMechanism([[0.75, 0.25], [0.25, 0.75]])
         >>> coin.beside(coin).worst_ratio

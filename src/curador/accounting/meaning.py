@@ -1,8 +1,10 @@
-"""The meaning of a guarantee: odds, errors, accusations, harm and groups, each as a number, a sentence and a curve.
+"""The meaning of a guarantee: odds, errors, accusations, harm and groups.
 
-The game of the course: an adversary knows everything but which of two neighbouring databases was used (Alice is in,
-or she is not), sees the release, and decides.  Everything here is read off the trade-off between the two errors that
-the promise allows, and rounded against us.
+Each is a number, a sentence and a curve.
+
+The game of the course: an adversary knows everything but which of two neighbouring databases was used.  Alice is in
+one and not in the other.  The adversary sees the release and decides.  Everything here follows from the trade-off
+between the two errors that the promise allows, and is rounded against us.
 """
 
 from __future__ import annotations
@@ -78,16 +80,16 @@ class Posterior:
 
     def curve(self, points: int = 101) -> Curve:
         x = grid(points)
-        bounds = [_moved(Fraction(p), self.epsilon) for p in x]
+        bounds = [_belief_range(Fraction(p), self.epsilon) for p in x]
         lines = (("least", tuple(b[0] for b in bounds)), ("most", tuple(b[1] for b in bounds)))
         return Curve(x, lines, "belief before", "belief after")
 
 
-def _moved(prior: Fraction, epsilon: float) -> tuple[float, float]:
+def _belief_range(prior: Fraction, epsilon: float) -> tuple[float, float]:
     """Bayes: the odds move by at most e**epsilon either way."""
     if prior in (0, 1) or epsilon == 0:
         return down(prior), up(prior)
-    yes, no, small = float(prior), float(1 - prior), math.exp(-epsilon)  # each by itself: a difference loses digits
+    yes, no, small = float(prior), float(1 - prior), math.exp(-epsilon)  # separately: a difference loses digits
     if not yes or not no:  # no double is so near to 0 or 1
         return 0.0, 1.0
     low, high = yes * small / (yes * small + no), yes / (yes + no * small)
@@ -95,10 +97,10 @@ def _moved(prior: Fraction, epsilon: float) -> tuple[float, float]:
 
 
 def posterior(promise: Promise, prior: Number = Fraction(1, 2), failure: Number | None = None) -> Posterior:
-    """How far a release can move anyone's belief that Alice is in the data.
+    """Bound how far a release can move anyone's belief that Alice is in the data.
 
-    With delta > 0 no bound holds for every output; the one given fails with a chance of at most ``failure`` on each
-    side (by default twice the smallest delta): the loss exceeds eps + t with a chance of at most delta/(1 - e**-t).
+    With delta > 0 no bound holds for every output.  The one given fails with a chance of at most ``failure`` on each
+    side, by default twice the smallest delta.  The loss exceeds eps + t with a chance of at most delta/(1 - e**-t).
 
     Guarantee: odds move by at most e**epsilon [DMNS06, KS14].
 
@@ -117,11 +119,11 @@ def posterior(promise: Promise, prior: Number = Fraction(1, 2), failure: Number 
             f"No belief is bounded except with a chance of {allowed:g}: delta is {least:g}.",
             fix="Allow a failure larger than delta, or promise a smaller delta.",
         )
-    epsilon, fails = min((_bounded(x, allowed), x.delta > 0) for x in usable)
-    return Posterior(float(p), *_moved(p, epsilon), epsilon, allowed if fails else 0.0)
+    epsilon, fails = min((_loss_bound(x, allowed), x.delta > 0) for x in usable)
+    return Posterior(float(p), *_belief_range(p, epsilon), epsilon, allowed if fails else 0.0)
 
 
-def _bounded(point: ApproxDP, failure: float) -> float:
+def _loss_bound(point: ApproxDP, failure: float) -> float:
     """A loss that is exceeded with a chance of at most ``failure``."""
     return point.epsilon if point.delta == 0 else above(point.epsilon - math.log1p(-point.delta / failure))
 
@@ -131,7 +133,7 @@ def _bounded(point: ApproxDP, failure: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class MembershipGuess:
-    """How often the best adversary errs, and the most it gains over guessing."""
+    """The least error rate of the best adversary, and its largest gain over guessing."""
 
     prior: float
     error: float
@@ -209,7 +211,7 @@ def detection(promise: Promise, fpr: Number) -> Detection:
 
 @dataclass(frozen=True, slots=True)
 class Participation:
-    """Expected harm with one's data in, given what it is without them."""
+    """The expected harm with a person's data in, given the expected harm without them."""
 
     without: float
     least: float
@@ -282,7 +284,7 @@ class GroupPromise:
         return _say(
             lang,
             en=f"A group of {self.k} together is promised {self.guarantee!r}: whether all of them are in the data can "
-            f"be told with an advantage of at most {gain} over guessing.",
+            f"be decided with an advantage of at most {gain} over guessing.",
             es=f"A un grupo de {self.k} se le promete en conjunto {self.guarantee!r}: si todos están en los datos se "
             f"puede decidir con una ventaja de como mucho {gain} sobre el azar.",
         )

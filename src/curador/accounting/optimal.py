@@ -1,8 +1,8 @@
-"""Optimal composition: the best bound on k equal guarantees that holds whatever the mechanisms are, exactly.
+"""Optimal composition: the best bound on k equal guarantees that holds for all mechanisms, exactly.
 
-The worst k promises (eps, delta) are k coins: with probability delta each gives everything away, else it is randomised
-response, so the loss is (k - 2j) eps where j of the answers are lies [KOV15, MV16].  Decimals of 60 digits have no
-range to overflow, and every sum here has positive terms, so nothing needs logarithms.
+The worst k promises (eps, delta) are k coins.  With probability delta each gives everything away, else it is randomised
+response.  So the loss is (k - 2j) eps where j of the answers are lies [KOV15, MV16].  Decimals of 60 digits have no
+range to overflow, and every sum here has positive terms, so logarithms are not needed.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from curador.numbers import Number, nonnegative, probability, rational, up, whol
 from curador.privacy import ApproxDP, Guarantee, PureDP
 
 MOST = 10**6
-"""The most promises whose losses are gone through one by one, in about a second."""
+"""The most promises whose losses are enumerated, in about a second."""
 
 MOST_CORNERS = 10**4
 """The most promises whose corners are listed."""
 
 _HUGE = 10**6  # keeps e**(k eps) inside the range of decimals for any k that can be enumerated
-_SLACK = Decimal("1e-45")  # far above what 60 digits lose over 10**8 products and sums, far below any delta in use
+_SLACK = Decimal("1e-45")  # far above the loss of 60 digits over 10**8 products and sums, far below any delta in use
 
 
 @singledispatch
 def as_approx(guarantee: Guarantee) -> ApproxDP:
-    """A pure promise is an approximate one with delta 0.
+    """Convert a pure promise to an approximate one with delta 0.
 
     >>> as_approx(PureDP(1))
     ApproxDP(epsilon=1.0, delta=0.0)
@@ -52,7 +52,9 @@ def _(guarantee: PureDP) -> ApproxDP:
 
 
 def exact_pair(guarantee: Guarantee) -> tuple[Fraction, Fraction]:
-    """The epsilon and delta of a pure or approximate promise, as fractions; refused where it promises nothing.
+    """The epsilon and delta of a pure or approximate promise, as fractions.
+
+    An epsilon that promises nothing is refused.
 
     >>> exact_pair(ApproxDP(0.1, 0))
     (Fraction(1, 10), Fraction(0, 1))
@@ -87,7 +89,7 @@ def _given_away(delta: Fraction, k: int) -> Decimal:
 
 
 def _staircase(eps: Fraction, k: int) -> Iterator[tuple[Decimal, Decimal]]:
-    """For j = 0, 1, ...: the chances, about D and about its neighbour, of at most j lies among k answers."""
+    """For j = 0, 1, ..., yield the chances of at most j lies among k answers, about D and its neighbour."""
     lie = (-dec(eps)).exp()
     p = (1 + lie) ** -k
     q = p * lie**k
@@ -100,10 +102,10 @@ def _staircase(eps: Fraction, k: int) -> Iterator[tuple[Decimal, Decimal]]:
 
 
 def optimal_delta(each: Guarantee, count: int, epsilon: Number) -> float:
-    """The smallest delta that holds at ``epsilon`` for k promises, whatever the mechanisms: exact, rounded up.
+    """The smallest delta at ``epsilon`` for k promises of any mechanisms: exact, rounded up.
 
-    Guarantee: 1 - (1 - delta)**k (1 - H) with H the hockey-stick divergence of k randomised responses
-        [KOV15 Thm 3.3 at its corners, MV16 between them].
+    Guarantee: 1 - (1 - delta)**k (1 - H), with H the hockey-stick divergence of k randomised responses.  It is exact by
+        [KOV15 Thm 3.3] at its corners and by [MV16] between them.
 
     >>> optimal_delta(PureDP(0.5), 1000, 151.7)
     0.0241...
@@ -123,7 +125,7 @@ def optimal_delta(each: Guarantee, count: int, epsilon: Number) -> float:
 
 
 def optimal_epsilon(each: Guarantee, count: int, delta: Number) -> float:
-    """The smallest epsilon that holds at ``delta`` for k promises, whatever the mechanisms: exact, rounded up.
+    """The smallest epsilon at ``delta`` for k promises of any mechanisms: exact, rounded up.
 
     One pass over the k + 1 values of the loss; ten thousand promises take some hundredths of a second.
 
@@ -157,7 +159,7 @@ def optimal_epsilon(each: Guarantee, count: int, delta: Number) -> float:
 
 
 def optimal_corners(each: Guarantee, count: int) -> tuple[ApproxDP, ...]:
-    """The corners ((k - 2i) eps, delta_i) of the region that k promises attain, from the largest epsilon down.
+    """The corners ((k - 2i) eps, delta_i) of the region of k promises, largest epsilon first.
 
     Guarantee: each corner holds, and no mechanism-independent promise holds below the broken line through them
         [KOV15 Thm 3.3].

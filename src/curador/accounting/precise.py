@@ -1,7 +1,7 @@
 """High-precision arithmetic, logarithms of probabilities and searches, all rounded to the safe side.
 
-The standard library's decimals have correctly rounded exp and ln and an exponent range that nothing here leaves,
-so a formula that cancels, or whose order is 1 + 1e-9 or a million, is evaluated as it is written.
+The standard library's decimals have correctly rounded exp and ln, and an exponent range that suffices for all formulas
+here.  So a formula that cancels, or whose order is 1 + 1e-9 or a million, is evaluated as it is written.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ NEXT_TO_1 = Fraction(1, 10**100)
 """The least distance of a Rényi order from 1, and the inverse of the largest."""
 
 TINY = Fraction(1, 10**40)
-"""Set aside for round-off: a sum of fewer than 10**15 terms, each off by a few units of digit 60, stays below it."""
+"""The margin for round-off: a sum of fewer than 10**15 terms, each off by a few units of digit 60, stays below it."""
 
 
 def digits(extra: int = 0) -> AbstractContextManager[decimal.Context]:
-    """A context of 60 digits and as many more as a caller knows it will lose to cancellation.
+    """A context of 60 digits, plus ``extra`` for a known loss to cancellation.
 
     >>> with digits():
     ...     len(str(Decimal(2).ln()))
@@ -39,7 +39,7 @@ def digits(extra: int = 0) -> AbstractContextManager[decimal.Context]:
 
 
 def dec(x: Fraction | int) -> Decimal:
-    """A fraction in the current context.
+    """Convert a fraction in the current context.
 
     >>> dec(Fraction(1, 4))
     Decimal('0.25')
@@ -48,7 +48,7 @@ def dec(x: Fraction | int) -> Decimal:
 
 
 def lost_digits(x: Fraction) -> int:
-    """How many leading zeros ``x`` has: what dividing a difference by it costs in digits.
+    """Count the leading zeros of ``x``: the digits that dividing a difference by it costs.
 
     >>> lost_digits(Fraction(1, 10**9)), lost_digits(Fraction(5))
     (10, 0)
@@ -115,8 +115,9 @@ _SMALL = Fraction(1, 10**300)
 
 
 def natural_log(x: Fraction) -> float:
-    """The natural logarithm of a fraction above 0, good to a few units in its last place: also next to 1, and of
-    fractions that no double holds.
+    """The natural logarithm of a fraction above 0, to a few units in its last place.
+
+    It is accurate next to 1 too, and for fractions beyond doubles.
 
     >>> natural_log(1 - Fraction(1, 10**30)), natural_log(Fraction(1, 10**400))
     (-1e-30, -921.03403719761...)
@@ -128,7 +129,9 @@ def natural_log(x: Fraction) -> float:
 
 
 def sum_above(terms: Iterable[tuple[int, Fraction | float]]) -> Fraction | float:
-    """The sum of count times number: exact, or above by less than a part in 2**200 where the denominators are too many.
+    """Sum count times number, exactly or from above.
+
+    It exceeds the sum by less than a part in 2**200, and only with many denominators.
 
     >>> sum_above([(2, Fraction(1, 3)), (1, Fraction(1, 3))]), sum_above([(1, math.inf)])
     (Fraction(1, 1), inf)
@@ -166,7 +169,7 @@ def open_order(x: object) -> Fraction:
 
 
 def open_delta(x: object) -> float:
-    """Read a delta to aim for, strictly between 0 and 1, rounded down: aiming lower costs noise, never privacy.
+    """Read a delta to aim for, strictly between 0 and 1, rounded down: a lower aim costs only noise.
 
     >>> open_delta("1e-6")
     1e-06
@@ -186,7 +189,9 @@ def open_delta(x: object) -> float:
 
 
 def least_float(good: Callable[[Fraction], bool]) -> float:
-    """The smallest float, to 45 bits from above, for which ``good`` holds; it must hold for all large ones.
+    """The smallest float, to 45 bits from above, for which ``good`` holds.
+
+    It must hold for all large ones.
 
     >>> least_float(lambda x: x * x >= 9)
     3.0
@@ -206,7 +211,7 @@ def least_float(good: Callable[[Fraction], bool]) -> float:
 
 
 def least_dyadic(good: Callable[[Fraction], bool], start: Fraction) -> Fraction:
-    """A short binary fraction with ``good``, whose predecessor in 50 bits is not; good must hold for large ones.
+    """A short binary fraction with ``good``, whose 50-bit predecessor lacks it; large ones must have it.
 
     >>> least_dyadic(lambda x: x * x >= 9, Fraction(1))
     Fraction(3, 1)

@@ -1,11 +1,11 @@
 """SQL that reads a stored column as its declared type.
 
-Guarantee: reading cannot fail.  A value that does not fit becomes NULL, and bounds clip; in a column declared never
-NULL, what is or became NULL is the substitute that its declaration implies.  So every value has its declared type:
-bounds rest on nothing else (docs/proofs/plans.md, section 0).  Every cast stands behind a
-CASE that checks its argument (engines do not define the order in which AND is evaluated), and an expression that is
-needed several times is evaluated once, in a subquery below.  Reals become doubles first: exact numbers and texts by
-rounding to the nearest, so that floor(x * 2**bits) is the same on every engine.
+Guarantee: reading cannot fail.  A value that does not fit becomes NULL, and bounds clip.  In a column declared never
+NULL, a stored or new NULL becomes the substitute that its declaration implies.  So every value has its declared type.
+Bounds rest on nothing else (docs/proofs/plans.md, section 0).  Engines do not define the order in which AND is
+evaluated, so every cast stands behind a CASE that checks its argument.  An expression that is needed several times is
+evaluated once, in a subquery below.  Reals become doubles first.  Exact numbers and texts are rounded to the nearest
+double, so that floor(x * 2**bits) is the same on every engine.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ ALL_WHOLE = float(1 << 53)
 """From here on every double is a whole number."""
 
 Conversion = Callable[[Dialect, str], tuple[str, bool]]
-"""From a stored column to its text in a plan, and whether that is cheap enough to be written several times."""
+"""From a stored column to its text in a plan, and whether that text is cheap to repeat."""
 
 
 def read_columns(scan: Scan, dialect: Dialect, source: str, types: Mapping[str, str]) -> str:
-    """The text that stands for a scan of ``source``, whose columns have these types in the engine.
+    """Write the text for a scan of ``source``, whose columns have these types in the engine.
 
     >>> from curador.engines.duckdb.dialects import DUCKDB
     >>> from curador.query.language.types import Type
@@ -49,17 +49,17 @@ def read_columns(scan: Scan, dialect: Dialect, source: str, types: Mapping[str, 
         return source
     fence = f" {dialect.fence}" if dialect.fence else ""
     names = [dialect.quoted(r.name) for r in scan.reads]
-    found = [_converted(r, dialect, types) for r in scan.reads]
+    found = [_convert(r, dialect, types) for r in scan.reads]
     texts = [text for text, _ in found]
     if not all(cheap for _, cheap in found):
         below = ", ".join(f"{text} AS {name}" for text, name in zip(texts, names, strict=True))
         source, texts = f"(SELECT {below} FROM {source}{fence}) AS {dialect.quoted('a')}", names
-    shown = [_filled(r, dialect, _clipped(r, dialect, types, text)) for r, text in zip(scan.reads, texts, strict=True)]
+    shown = [_fill(r, dialect, _clip(r, dialect, types, text)) for r, text in zip(scan.reads, texts, strict=True)]
     return f"(SELECT {', '.join(f'{x} AS {name}' for x, name in zip(shown, names, strict=True))} FROM {source}{fence})"
 
 
 def between_ids(scan: Scan, dialect: Dialect, source: str, types: Mapping[str, str], ends: tuple[int, int]) -> str:
-    """The rows of ``source`` whose units are between two ids; all of a table that is read without ids.
+    """Write the rows of ``source`` with units between two ids, or all of a table that is read without ids.
 
     >>> from curador.engines.duckdb.dialects import DUCKDB
     >>> from curador.query.language.types import Type
@@ -70,12 +70,12 @@ def between_ids(scan: Scan, dialect: Dialect, source: str, types: Mapping[str, s
     own = next((r for r in scan.reads if r.way is ReadAs.ID), None)
     if own is None:
         return source
-    x = _clipped(own, dialect, types, _converted(own, dialect, types)[0])
+    x = _clip(own, dialect, types, _convert(own, dialect, types)[0])
     return f"(SELECT * FROM {source} WHERE {x} BETWEEN {ends[0]} AND {ends[1]})"
 
 
 def named_columns(scan: Scan, dialect: Dialect, source: str) -> str:
-    """The same without conversions, for people to whom the stored types may not be shown.
+    """Write the columns without conversions, for people who may not see the stored types.
 
     >>> from curador.engines.duckdb.dialects import DUCKDB
     >>> from curador.query.language.types import Type
@@ -91,10 +91,10 @@ def named_columns(scan: Scan, dialect: Dialect, source: str) -> str:
 def check_column(
     column: str, kind: Kind, dialect: Dialect, types: Mapping[str, str], way: ReadAs = ReadAs.DECLARED
 ) -> Stored:
-    """The class of the column's stored type; a column that is missing, or cannot be read as ``kind``, is refused."""
+    """Find the class of the column's stored type; refuse a missing column, or one unreadable as ``kind``."""
     if column not in types:
         raise InvalidParameter(
-            f"There is no column {column!r} in the source.",
+            f"The source has no column {column!r}.",
             fix="Fix its name, or remove it.",
             code="no-column-in-source",
             facts={"column": column},
@@ -117,8 +117,11 @@ def check_column(
     return stored
 
 
-def _converted(r: Read, d: Dialect, types: Mapping[str, str]) -> tuple[str, bool]:
-    """The column as an integer of any width, a double, a truth value or a text; and whether that is cheap to repeat."""
+def _convert(r: Read, d: Dialect, types: Mapping[str, str]) -> tuple[str, bool]:
+    """Convert the column to an integer of any width, a double, a truth value or a text.
+
+    The flag marks a conversion that is cheap to repeat.
+    """
     column = d.quoted(r.column)
     if r.way is ReadAs.STORED:
         return column, True
@@ -130,12 +133,12 @@ def _converted(r: Read, d: Dialect, types: Mapping[str, str]) -> tuple[str, bool
 
 
 def _recast(convert: Conversion, d: Dialect, column: str, type_name: str) -> tuple[str, bool]:
-    """The conversion, without a cast to the type the column has already."""
+    """Convert without a cast to the type that the column already has."""
     text, cheap = convert(d, column)
     return (column if text == d.cast(column, type_name) else text), cheap
 
 
-def _clipped(r: Read, d: Dialect, types: Mapping[str, str], x: str) -> str:
+def _clip(r: Read, d: Dialect, types: Mapping[str, str], x: str) -> str:
     if r.way is ReadAs.STORED or not r.type.kind.counted:
         return x
     stored = check_column(r.column, r.type.kind, d, types)
@@ -146,7 +149,7 @@ def _clipped(r: Read, d: Dialect, types: Mapping[str, str], x: str) -> str:
     ends = None if r.way is ReadAs.ID else r.type.grid_bounds
     low, high = ends or ((-(2**63), 2**63 - 1) if r.way is ReadAs.ID else (-WIDEST, WIDEST))
     least, most = str(low), str(high)
-    if stored is Stored.FLOAT:  # compared with doubles: those between the same whole numbers
+    if stored is Stored.FLOAT:  # compared with doubles: values between the same whole numbers
         least, most = d.double(at_least(low)), d.double(at_most(high))
     inside = x if stored is Stored.INTEGER else d.cast(x, d.integer)
     if r.way is ReadAs.ID:
@@ -157,8 +160,8 @@ def _clipped(r: Read, d: Dialect, types: Mapping[str, str], x: str) -> str:
     return f"CASE WHEN {x} < {least} THEN {below} WHEN {x} > {most} THEN {above} ELSE {inside} END"
 
 
-def _filled(r: Read, d: Dialect, x: str) -> str:
-    """The value, with the declared substitute for NULL; an id stays NULL, and its row is dropped."""
+def _fill(r: Read, d: Dialect, x: str) -> str:
+    """Fill NULL with the declared substitute; an id stays NULL, and its row is dropped."""
     if r.way is not ReadAs.DECLARED or r.type.nullable:
         return x
     other = r.type.substitute
@@ -168,7 +171,10 @@ def _filled(r: Read, d: Dialect, x: str) -> str:
 
 
 def _on_grid(r: Read, d: Dialect, x: str) -> str:
-    """floor(x * 2**bits) of a double, clipped by bounds; NaN, which sorts above all, and infinities are NULL."""
+    """Compute floor(x * 2**bits) of a double, clipped by bounds; NULL for NaN and infinities.
+
+    NaN sorts above all numbers.
+    """
     scale, ends = 1 << r.type.bits, r.type.grid_bounds
     floor = d.floor(f"{x} * {d.double(float(scale))}")
     if ends is None:
@@ -217,7 +223,7 @@ def _double(d: Dialect, c: str) -> tuple[str, bool]:
     return d.cast(c, d.real), True
 
 
-def _matched(d: Dialect, x: str, pattern: str) -> str:
+def _match(d: Dialect, x: str, pattern: str) -> str:
     return f"CASE WHEN {d.octets(x)} <= {LONGEST_NUMBER} THEN {d.matches(x, pattern)} END"
 
 
@@ -232,7 +238,7 @@ def _whole_double(d: Dialect, c: str) -> tuple[str, bool]:
 
 
 def _number_text(d: Dialect, c: str) -> str:
-    """The text of a number, without what stands between its thousands; NULL where that stands elsewhere."""
+    """The text of a number without separators between its thousands; NULL where one stands elsewhere."""
     x = d.text(c)
     if not d.thousands:
         return x
@@ -243,10 +249,10 @@ def _number_text(d: Dialect, c: str) -> str:
 
 
 def _text_integer(d: Dialect, c: str) -> tuple[str, bool]:
-    """A whole number, also with zeros as its fraction: so pandas writes integers of which one is missing."""
+    """Read a whole number, also with a zero fraction: pandas writes integers so if one is missing."""
     x = _number_text(d, c)
     whole = f"TRIM({x})" if d.decimal == "." else f"REPLACE(TRIM({x}), {d.string(d.decimal)}, '.')"
-    return f"CASE WHEN {_matched(d, x, INTEGER_TEXT % d.decimal)} THEN {d.cast(whole, d.wide)} END", False
+    return f"CASE WHEN {_match(d, x, INTEGER_TEXT % d.decimal)} THEN {d.cast(whole, d.wide)} END", False
 
 
 def _exact_double(d: Dialect, c: str) -> tuple[str, bool]:
@@ -256,7 +262,7 @@ def _exact_double(d: Dialect, c: str) -> tuple[str, bool]:
 def _text_double(d: Dialect, c: str) -> tuple[str, bool]:
     x = _number_text(d, c)
     pattern = REAL_TEXT % (d.decimal, d.decimal)
-    return f"CASE WHEN {_matched(d, x, pattern)} THEN {d.text_to_double(f'TRIM({x})')} END", False
+    return f"CASE WHEN {_match(d, x, pattern)} THEN {d.text_to_double(f'TRIM({x})')} END", False
 
 
 def _days(d: Dialect, c: str) -> tuple[str, bool]:
@@ -269,7 +275,7 @@ def _timestamp_days(d: Dialect, c: str) -> tuple[str, bool]:
 
 def _text_days(d: Dialect, c: str) -> tuple[str, bool]:
     x = d.iso_text(d.text(c))
-    return f"CASE WHEN {_matched(d, x, DATE_TEXT)} THEN {d.text_to_days(x)} END", False
+    return f"CASE WHEN {_match(d, x, DATE_TEXT)} THEN {d.text_to_days(x)} END", False
 
 
 def _seconds(d: Dialect, c: str) -> tuple[str, bool]:
@@ -281,13 +287,13 @@ def _midnight(d: Dialect, c: str) -> tuple[str, bool]:
 
 
 def _text_seconds(d: Dialect, c: str) -> tuple[str, bool]:
-    """A date, or a date and a time in UTC to the minute, the second or less."""
+    """Read a date, or a date and a time in UTC to the minute, the second or less."""
     x = d.iso_text(d.text(c))
     days = f"({d.text_to_days(f'SUBSTR({x}, 1, 10)')}) * {DAY}"
     hour, minute, second = (d.cast(f"SUBSTR({x}, {at}, 2)", d.integer) for at in (12, 15, 18))
     clock = f"{hour} * 3600 + {minute} * 60 + CASE WHEN {d.octets(x)} >= 19 THEN {second} ELSE 0 END"
     whole = f"CASE WHEN {d.octets(x)} > 10 THEN {days} + {clock} ELSE {days} END"
-    return f"CASE WHEN {_matched(d, x, f'{DATE_TEXT}({CLOCK_TEXT})?')} THEN {whole} END", False
+    return f"CASE WHEN {_match(d, x, f'{DATE_TEXT}({CLOCK_TEXT})?')} THEN {whole} END", False
 
 
 def _number_truth(d: Dialect, c: str) -> tuple[str, bool]:
@@ -306,7 +312,7 @@ def _text_truth(d: Dialect, c: str) -> tuple[str, bool]:
 
 
 def _whole_text(d: Dialect, c: str) -> tuple[str, bool]:
-    # Frames hold integers as floats where one is missing; read alike, whether one is missing decides nothing.
+    # Frames hold integers as floats if one is missing; read alike, a missing integer changes nothing else.
     x, most = d.cast(c, d.real), d.double(ALL_WHOLE)
     inside = f"CASE WHEN {x} = FLOOR({x}) THEN {d.text(d.cast(x, d.integer))} END"
     return f"CASE WHEN {x} BETWEEN -{most} AND {most} THEN {inside} END", False

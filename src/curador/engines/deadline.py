@@ -21,7 +21,7 @@ def reported(progress: Progress | None, done: Callable[[], float]) -> AbstractCo
 
 
 def of_percent(done: Callable[[], float]) -> Callable[[], float]:
-    """The part that is done, 0 to 1, of what tells percent; -1 where it is unknown.
+    """Convert percent to the part done, from 0 to 1; -1 where it is unknown.
 
     >>> of_percent(lambda: 25.0)(), of_percent(lambda: -1.0)()
     (0.25, -1.0)
@@ -38,9 +38,10 @@ def of_percent(done: Callable[[], float]) -> Callable[[], float]:
 def watched(
     seconds: float, stop: Callable[[], object], progress: Progress | None, done: Callable[[], float]
 ) -> Iterator[None]:
-    """Run the body; after ``seconds`` call ``stop`` from another thread until the body ends, and raise TimeoutError.
+    """Run the body, with a deadline after ``seconds``.
 
-    Until then ``progress`` is called with ``done()`` every :data:`TICK` seconds, unless it is None.
+    At the deadline another thread calls ``stop`` until the body ends, and TimeoutError is raised.  Until then
+    ``progress`` is called with ``done()`` every :data:`TICK` seconds, unless it is None.
 
     >>> stopped = threading.Event()
     >>> with watched(0.01, stopped.set, None, lambda: 0.0):
@@ -59,14 +60,14 @@ def watched(
         watch.over.set()
         stopper = _clock.remove(watch)
         for thread in (reporter, stopper):
-            if thread is not None and thread.ident is not None:  # None of one that could not be started
+            if thread is not None and thread.ident is not None:  # None if it could not be started
                 thread.join()
         if stopper is not None:
             raise TimeoutError
 
 
 class _Watch:
-    """One piece of work: when it has to end, and whether it has."""
+    """A piece of work: its deadline, and whether it has ended."""
 
     def __init__(self, end: float, stop: Callable[[], object]) -> None:
         self.end, self._stop = end, stop
@@ -86,20 +87,23 @@ class _Watch:
 
 
 class _Clock:
-    """One thread for the deadlines of all work: a thread for each would cost more than most questions' rows do."""
+    """A single thread for the deadlines of all work.
+
+    A thread for each would cost more than reading most questions' rows.
+    """
 
     def __init__(self) -> None:
         self.made_anew()
         after_fork(self)
 
     def made_anew(self) -> None:
-        """A forked child has no such thread yet."""
+        """Forget the parent's thread in a forked child, which does not have it."""
         self._changed = threading.Condition()
         self._watches: set[_Watch] = set()
         self._wakes, self._runs, self._stays = math.inf, False, False
 
     def keep(self) -> None:
-        """Have the thread run from here on, also while there is nothing to look at."""
+        """Run the thread from here on, also without anything to watch."""
         with self._changed:
             self._stays = True
             self._begin()
@@ -117,13 +121,13 @@ class _Clock:
             self._runs = True
 
     def remove(self, watch: _Watch) -> threading.Thread | None:
-        """Forget work that has ended; returns the thread that was stopping it, if it was late."""
+        """Forget work that has ended; return the thread that was stopping it, if it was late."""
         with self._changed:
             self._watches.discard(watch)
             return watch.stopper
 
     def _look(self) -> None:
-        """Have late work stopped, each by a thread of its own; and end when there is none to look at, unless kept."""
+        """Stop late work, each by a thread of its own; end when nothing is left, unless the clock is kept."""
         with self._changed:
             while self._watches or self._stays:
                 now = time.monotonic()
@@ -135,7 +139,8 @@ class _Clock:
                         watch.stopper = stopper
                 ends = (w.end if w.end > now else now + TICK for w in self._watches)
                 self._wakes = min(ends, default=math.inf if self._stays else now)
-                self._changed.wait(min(max(0.0, self._wakes - now), threading.TIMEOUT_MAX))  # some have no end
+                # Some deadlines are infinite.
+                self._changed.wait(min(max(0.0, self._wakes - now), threading.TIMEOUT_MAX))
             self._wakes, self._runs = math.inf, False
 
 
@@ -143,5 +148,8 @@ _clock = _Clock()
 
 
 def keep_clock() -> None:
-    """Have the thread of all deadlines run from here on: whoever may be stopped must not start it."""
+    """Run the thread of all deadlines from here on.
+
+    A thread that may be stopped must not start it.
+    """
     _clock.keep()

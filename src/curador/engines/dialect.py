@@ -1,4 +1,4 @@
-"""The differences between engines: types, quoting, and the few functions that plans need beyond common SQL."""
+"""The differences between engines: types, quoting, and functions beyond common SQL."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _KINDS = {
 
 
 FIRST_MOMENT, LAST_MOMENT = "0001-01-01 00:00:00", "9999-12-31 23:59:59.999999"
-"""The ends of the timestamps that are read."""
+"""The first and last timestamps that are read."""
 
 
 class Dialect(ABC):
@@ -60,7 +60,7 @@ class Dialect(ABC):
     varchar: ClassVar[str]
     fence: ClassVar[str] = ""
     most_lists: ClassVar[int | None] = None
-    """The lists of IN that a statement may have; where there are more, all are written as comparisons."""
+    """The most lists of IN in a statement; with more, all are written as comparisons."""
     decimal: str = "."
     """The character before the fraction of a number that is stored as text."""
     thousands: str = ""
@@ -72,14 +72,17 @@ class Dialect(ABC):
 
     @abstractmethod
     def stored(self, type_name: str) -> Stored | None:
-        """The class of a stored type, by the engine's name for it; None where no declared type can be read from it."""
+        """The class of a stored type, by the engine's name for it.
+
+        It is None if no declared type can be read from it.
+        """
 
     def loose(self, type_name: str) -> bool:
-        """Whether the database takes different texts of a stored type for the same."""
+        """Whether the database treats different texts of a stored type as equal."""
         return False
 
     def quoted(self, name: str) -> str:
-        """An identifier, whatever its characters."""
+        """Quote an identifier with any characters."""
         return '"' + _whole(name).replace('"', '""') + '"'
 
     def string(self, text: str) -> str:
@@ -133,7 +136,7 @@ class Dialect(ABC):
         return f"OCTET_LENGTH({x})"
 
     def sound_decimal(self, x: str, type_name: str) -> str:
-        """An exact number; NULL where files could hold one that its own type cannot."""
+        """An exact number; NULL where files could hold one beyond its own type."""
         return x
 
     @abstractmethod
@@ -163,13 +166,13 @@ class Dialect(ABC):
     def iso_text(self, x: str) -> str:
         """A text of a date, with or without a time, as 2020-01-31 12:30:00, where files write it otherwise.
 
-        What is not written as it is declared becomes another text, which looks like no date.
+        Texts in another format become a marker that never parses as a date.
         """
         return x
 
     @abstractmethod
     def text_to_days(self, x: str) -> str:
-        """The same for a text that looks like 2020-01-31; NULL where there is no such day."""
+        """Days from 1970-01-01 to a text that looks like 2020-01-31; NULL for an impossible date."""
 
     def seconds(self, x: str) -> str:
         """Whole seconds from 1970-01-01 in UTC to a timestamp, rounded down; NULL outside the years 1 to 9999."""
@@ -188,7 +191,8 @@ class Dialect(ABC):
     def identity(self, x: str, least: str, most: str) -> str:
         """An integer as an id of 64 bits; NULL where it has more.
 
-        Whatever its type: pandas takes a column for unsigned where one id is large, and nothing may depend on that.
+        The stored type does not matter: pandas makes a column unsigned if one id is large, and nothing may depend on
+        that.
         """
         return f"CASE WHEN {x} BETWEEN {least} AND {most} THEN {self.cast(x, self.integer)} END"
 

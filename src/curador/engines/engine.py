@@ -1,4 +1,4 @@
-"""The interface of an engine: it runs the exact half of a plan and returns integers, which never leave the curator."""
+"""The interface of an engine, and the exact integers it returns, which never leave the curator."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ Progress = Callable[[float], None]
 """Callback during long work: the fraction done, from 0 to 1, or -1 where it is unknown."""
 
 Take = Callable[[NDArray[np.int64]], None]
-"""Receives some rows of integers at a time, one column for each that is read."""
+"""Receives some rows of integers at a time, a column for each that is read."""
 
 ValueCounts = tuple[NDArray[np.int64], NDArray[np.int64]]
 """The distinct values on their grid, in increasing order, and the number of times each occurs."""
 
 Cells = list[tuple[int | None, ...]]
-"""The rows that a tally found: the cell, then how many rows it has, then sums over them; see query/records/tally.py."""
+"""The rows of a tally: the cell, its number of rows, then sums over them; see query/records/tally.py."""
 
 AT_ONCE = 1 << 16
-"""Rows that are given out at a time."""
+"""The rows that are passed on at a time."""
 
 LONGEST_WAIT = 300.0
 """The default timeout of a plan, in seconds."""
 
 
 class ExactCounts:
-    """What an engine found: exact integers for every group, to be noised at once.
+    """The result of an engine: exact integers for every group, to be noised at once.
 
     It has no useful repr, cannot be pickled and is never part of an error, so that it does not leave by accident.
 
@@ -59,11 +59,11 @@ class ExactCounts:
 
     @property
     def keys(self) -> tuple[tuple[Key | None, ...], ...]:
-        """The groups: the public keys in their order, or what was found, sorted."""
+        """The groups: the public keys in their order, or the keys found, sorted."""
         return self._keys
 
     def column(self, measure: Measure) -> Sequence[int]:
-        """One integer for each group."""
+        """The integer of each group."""
         return self._columns[measure]
 
     def values(self, measure: Measure) -> Sequence[ValueCounts]:
@@ -80,8 +80,8 @@ class ExactCounts:
 class Engine(Protocol):
     """An engine, as the curator uses it.
 
-    Guarantee: every plan reads one snapshot; nothing is written but prepared copies, and privately what does not fit
-    memory; any error while rows are read is the constant one of :func:`failed`, without the database's words.
+    Guarantee: every plan reads one snapshot.  Only prepared copies are written, and privately what exceeds memory.  Any
+    error while rows are read is the constant one of :func:`failed`, without the database's words.
     """
 
     @property
@@ -90,35 +90,38 @@ class Engine(Protocol):
         ...
 
     def describe(self, table: str) -> list[tuple[str, str]]:
-        """The columns of a table, and their types by the engine's names; no row is read."""
+        """List the columns of a table, and their types by the engine's names; no row is read."""
         ...
 
     def check(self, tables: Mapping[str, Table]) -> None:
-        """Refuse a table whose declared columns are not there, or cannot be read as they are declared."""
+        """Refuse a table whose declared columns are missing, or cannot be read as they are declared."""
         ...
 
     def identities(self, table: str) -> tuple[str, ...]:
-        """Addresses that the database or disk gives the rows of a table; two names of the same rows share one."""
+        """Addresses that the database or disk gives the rows of a table.
+
+        Two names of the same rows share an address.
+        """
         ...
 
     def listed(self, exact: Exact) -> list[tuple[Key, ...]]:
-        """The distinct rows of a public table without NULLs, in order; ``exact`` is a listing."""
+        """List the distinct rows of a public table without NULLs, in order; ``exact`` is a listing."""
         ...
 
     def sql(self, exact: Exact) -> tuple[str, ...]:
-        """The statements as this engine will run them; what it works out on arrays instead finds the same."""
+        """The statements as this engine will run them; arrays may find the same result instead."""
         ...
 
     def run(self, exact: Exact, progress: Progress | None = None) -> ExactCounts:
-        """The exact integers."""
+        """Compute the exact integers."""
         ...
 
     def records(self, exact: Exact, take: Take, progress: Progress | None = None) -> None:
-        """Give the rows of the one statement to ``take``, some at a time, all from one snapshot."""
+        """Pass the rows of the only statement to ``take``, some at a time, all from one snapshot."""
         ...
 
     def tallied(self, exact: Exact, progress: Progress | None = None) -> list[Cells]:
-        """What the statements of tallies find, all from one snapshot."""
+        """Run the statements of tallies, all on one snapshot."""
         ...
 
     def prepare(
@@ -141,7 +144,7 @@ class Engine(Protocol):
 
 
 def failed() -> EngineFailed:
-    """The one error for any failure after a row was read: its words are constant, since the reason may depend on rows.
+    """Make the only error for a failure after a row was read; a reason could depend on rows.
 
     >>> print(failed())  # doctest: +ELLIPSIS
     The engine could not run the plan. To do: ... (Cost: the charge is kept, as for an answer.)
@@ -161,7 +164,7 @@ ResultRows = Sequence[Sequence[Any]] | NDArray[np.int64]
 
 
 def exact_counts(exact: Exact, results: Sequence[ResultRows]) -> ExactCounts:
-    """The answer from the rows of every statement, put in the order of the keys.
+    """Assemble the answer from the rows of every statement, in the order of the keys.
 
     >>> from curador.mechanisms.sensitivity import Contribution
     >>> from curador.query.aggregates.measure import MeasureKind
@@ -184,7 +187,7 @@ def exact_counts(exact: Exact, results: Sequence[ResultRows]) -> ExactCounts:
     lists: dict[Measure, Sequence[ValueCounts]] = {}
     for statement, rows in zip(exact.statements, results, strict=True):
         if statement.listed:
-            lists[statement.measures[0]] = _listed(rows, len(keys))
+            lists[statement.measures[0]] = _value_counts(rows, len(keys))
         else:
             columns |= _columns(statement, rows, len(keys))
     return ExactCounts(keys, columns, lists)
@@ -203,7 +206,7 @@ def _columns(statement: Statement, rows: ResultRows, size: int) -> dict[Measure,
     return found
 
 
-def _listed(rows: ResultRows, size: int) -> list[ValueCounts]:
+def _value_counts(rows: ResultRows, size: int) -> list[ValueCounts]:
     if not isinstance(rows, np.ndarray):
         rows = np.array([[int(x) for x in row] for row in rows], np.int64).reshape(-1, 3)
     table = rows
@@ -226,5 +229,5 @@ _KEYS: dict[Kind, Callable[[Any], Key]] = {
 
 
 def _order(key: tuple[Key | None, ...]) -> tuple[tuple[bool, Any], ...]:
-    """Keys by their values, the same on every engine; NULL comes first."""
+    """Order keys by their values, the same on every engine; NULL comes first."""
     return tuple((part is not None, part if part is not None else 0) for part in key)

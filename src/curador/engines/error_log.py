@@ -11,10 +11,12 @@ from curador.errors import EngineFailed, InvalidParameter
 
 
 class ErrorLog:
-    """Appends errors, with their tracebacks, to a file that only its owner may read; pass it as ``on_error=``.
+    """Append errors, with their tracebacks, to a file that only its owner may read.
 
-    Guarantee: the file is created with mode 600, is never opened through a symbolic link, and is refused where others
-    may read or write it: a database's error may quote rows.
+    Pass it as ``on_error=``.
+
+    Guarantee: the file is created with mode 600, and is never opened through a symbolic link.  It is refused where
+    others may read or write it: a database's error may quote rows.
     Fails: at construction, before anything is bought, where the file cannot be written.
 
     >>> import tempfile

@@ -14,14 +14,14 @@ from curador.query.tables.table import Table
 
 
 class EnginePool:
-    """Opens the engines that tables live in; one engine for all of them may be ``given`` instead.
+    """Opens the engines of tables; one engine for all of them may be ``given`` instead.
 
-    Guarantee: an engine is opened once, also when threads ask for it together.  It is handed out, also a given one,
+    Guarantee: an engine is opened once, also when threads need it together.  Any engine, also a given one, is returned
     only after the declared columns were checked against the stored ones.  A forked child gets it opened again, or is
     refused.
-    Fails: a source that no engine can read is refused at once, and a table whose file is not there when it is asked
-    about; others are read without it.  ``recognise`` may refuse an engine when it is opened, by the addresses that it
-    knows its tables by.
+    Fails: a source that no engine can read is refused at once.  A table whose file is missing is refused when it is
+    asked about; others are read without it.  ``recognise`` may refuse an engine when it is opened, by the addresses
+    that it knows its tables by.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class EnginePool:
         after_fork(self)
 
     def of(self, used: Collection[str]) -> Engine:
-        """The one engine that these tables live in."""
+        """The engine of these tables, which must live in a single one."""
         if self._closed:
             raise InvalidParameter("This curator was closed.", fix="Open it again.")
         if self._given is not None:
@@ -73,11 +73,11 @@ class EnginePool:
         return any(not missing_file(self._tables[name].source) for name in self._left_out)
 
     def _refuse_missing(self, used: Collection[str]) -> None:
-        """Refuse tables whose file is not there, or was not when the others were opened; no row is read for that."""
+        """Refuse tables whose file is missing, or was when the others were opened; no row is read for that."""
         for name in sorted(used):
             if missing := missing_file(self._tables[name].source):
                 raise InvalidParameter(
-                    f"The rows of {name!r} are not there: there is no file {os.path.basename(missing)!r}.",
+                    f"The rows of {name!r} are not there: file {os.path.basename(missing)!r} was not found.",
                     fix="Put the file back where the study says, or take the table out of the study; other tables can "
                     "be asked.",
                     code="file-missing",
@@ -92,13 +92,13 @@ class EnginePool:
                 )
 
     def _meet(self, engine: Engine, tables: Mapping[str, Table]) -> None:
-        """Before anything is asked of an engine: can it read the tables as declared, and whose rows does it read?"""
+        """Check an engine before its first question: its tables' columns, and the owners of their rows."""
         engine.check(tables)
         if self.recognise is not None:
             self.recognise({name: engine.identities(name) for name in tables})
 
     def made_anew(self) -> None:
-        """In a forked child another thread of the parent's may have been opening an engine."""
+        """Forget locks in a forked child: another thread of the parent may have been opening an engine."""
         self._opening = Lock()
 
     def close(self) -> None:

@@ -30,13 +30,13 @@ INFINITE = 2**1024 - 2**970
 
 with localcontext(prec=800):
     ZERO = f"{Decimal(1) / 2**1075:.210e}"
-"""The largest number that rounds to zero, as far as texts of 201 digits can tell: half the smallest double."""
+"""The largest number that rounds to zero, as far as texts of 201 digits can decide: half the smallest double."""
 
 LOOSE = " with a nondeterministic collation"
-"""Follows the name of a type whose different texts are the same to the database."""
+"""Suffix of the name of a type whose different texts the database treats as equal."""
 
 RECORDS = "curador_records"
-"""The name of the cursor that rows are read by, inside one transaction."""
+"""The name of the cursor that reads rows, inside one transaction."""
 
 SCHEMA = "curador"
 """The schema in which prepared copies are stored."""
@@ -91,7 +91,7 @@ class PostgresDialect(Dialect):
         return f"(STRPOS({x}, {part}) > 0)"
 
     def total(self, x: str) -> str:
-        return f"SUM(CAST({x} AS bigint))"  # of 64-bit integers it is a numeric
+        return f"SUM(CAST({x} AS bigint))"  # a sum of 64-bit integers is a numeric
 
     def matches(self, x: str, pattern: str) -> str:
         return f"{x} ~ {self.string(f'^({pattern})$')}"
@@ -208,11 +208,11 @@ class Postgres(SqlEngine):
             "standard_conforming_strings": "on",
             "statement_timeout": f"{max(1, round(1000 * timeout))}ms",
             "work_mem": memory,
-            "jit": "off",  # compiling takes longer than most plans run
+            "jit": "off",  # compiling takes longer than running most plans
         }
         self._held: psycopg.Connection[Any] | None = self._connect()
         try:
-            self._relations = {name: self._found(t.schema, t.table) for name, t in tables.items()}
+            self._relations = {name: self._find(t.schema, t.table) for name, t in tables.items()}
             self._types = {name: dict(self._described(oid)) for name, (oid, _) in self._relations.items()}
             self._make_read_only(self._connection)
         except InvalidParameter:
@@ -224,8 +224,8 @@ class Postgres(SqlEngine):
 
     # ---- opening -----------------------------------------------------------------------------------------------
 
-    def _found(self, schema: str | None, table: str) -> tuple[int, str]:
-        """The table's object id and its full name, resolved by the role's own search path."""
+    def _find(self, schema: str | None, table: str) -> tuple[int, str]:
+        """Find the table's object id and its full name by the role's own search path."""
         written = ".".join(POSTGRES.quoted(part) for part in (schema, table) if part is not None)
         row = self._connection.execute(
             "SELECT c.oid, n.nspname, c.relname FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n "
@@ -234,7 +234,7 @@ class Postgres(SqlEngine):
         ).fetchone()
         if row is None:
             raise InvalidParameter(
-                f"There is no table {table!r} in the database.",
+                f"The database has no table {table!r}.",
                 fix="Fix its name.",
                 code="no-table-in-database",
                 facts={"table": table},
@@ -259,7 +259,7 @@ class Postgres(SqlEngine):
             raise InvalidParameter("The database is not encoded in UTF8.", fix="Use a database that is.")
 
     def identities(self, table: str) -> tuple[str, ...]:
-        """The numbers that the server gave the tables whose rows are read: the same through any address or view."""
+        """The server's numbers of the tables whose rows are read: the same through any address or view."""
         with self._one_plan:
             self._reconnect()
             system, database = self._connection.execute(_SYSTEM).fetchone() or (None, None)
@@ -296,12 +296,12 @@ class Postgres(SqlEngine):
         return self._held
 
     def _reconnect(self) -> None:
-        """Have a connection that nobody uses.
+        """Replace a connection that is closed or in use.
 
-        Assumes: the lock of plans is held, as by whoever else uses the connection once others know this engine.
+        Assumes: the caller holds the lock of plans, as all users of the connection do once others know this engine.
         """
         held = self._held
-        # None after a fork, closed by the server, or left by who was stopped in the midst of a command.
+        # None after a fork, closed by the server, or left by a thread that was stopped in the midst of a command.
         if held is None or held.closed or held.info.transaction_status != TransactionStatus.IDLE:
             if held is not None:
                 held.close()
@@ -323,12 +323,12 @@ class Postgres(SqlEngine):
         self, connection: psycopg.Connection[Any], texts: tuple[str, ...], progress: Progress | None
     ) -> list[ResultRows]:
         with watched(self._timeout, connection.cancel, progress, lambda: -1.0), self._snapshot(connection):
-            # Binary results go by the extended protocol, which takes one statement at a time and never two.
+            # Binary results need the extended protocol, which takes one statement at a time and never two.
             return [connection.execute(text.encode(), binary=True).fetchall() for text in texts]
 
     @contextmanager
     def _snapshot(self, connection: psycopg.Connection[Any]) -> Iterator[None]:
-        """One transaction, which reads one snapshot and writes nothing."""
+        """Run a transaction that reads one snapshot and writes nothing."""
         try:
             connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             # Once more, for this transaction: behind a pooler it may run in another session than the one before.
@@ -337,8 +337,8 @@ class Postgres(SqlEngine):
             yield
         finally:
             if connection.info.transaction_status == TransactionStatus.ACTIVE:
-                connection.close()  # stopped in the midst of a command, which nothing can follow
-            elif not connection.closed:  # by the server, as what is raised now says
+                connection.close()  # stopped in the midst of a command; nothing can follow it
+            elif not connection.closed:  # the server may have closed it, as the error being raised explains
                 connection.execute("ROLLBACK")
 
     def close(self) -> None:
@@ -350,7 +350,7 @@ class Postgres(SqlEngine):
     def prepare(
         self, preparation: Preparation, path: str | Path | None = None, progress: Progress | None = None
     ) -> Prepared:
-        """Store a table with its ranks in the schema ``curador``, and use it from now on; no path can be chosen.
+        """Store a table with its ranks in the schema ``curador``, and use it from now on; a path is refused.
 
         Assumes: the role may create that schema or tables in it, and the stored table is not changed.
         """
@@ -373,7 +373,7 @@ class Postgres(SqlEngine):
         """Use a table that was prepared before."""
         with self._one_plan:
             self._reconnect()
-            self._relations[prepared.relation] = self._found(SCHEMA, prepared.place)
+            self._relations[prepared.relation] = self._find(SCHEMA, prepared.place)
             self._types[prepared.relation] = {}
 
 

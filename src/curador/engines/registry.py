@@ -1,8 +1,8 @@
-"""The list of engines: which one a table lives in, and how it is opened.
+"""The list of engines, the engine of each table, and how it is opened.
 
-A new engine is one file, whose class declares its name, its dialect (with the types it stores) and where it stores
-copies, and one line in :data:`ENGINES`.  A driver is loaded when its engine is first needed, so the line holds what
-must be known before that.
+A new engine is one file and one line in :data:`ENGINES`.  Its class declares its name, its dialect (with the types it
+stores) and where it stores copies.  A driver is loaded when its engine is first needed, so the line holds all that must
+be known before.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class EngineEntry:
     """An engine before its driver is loaded.
 
-    * ``module`` and ``class_name`` say where it is.
+    * ``module`` and ``class_name`` locate it.
     * ``driver`` is the package that the module imports; a data frame made by it lives in this engine too.
     * ``extra`` is the extra of ``curador`` that installs the driver; None where the core does.
     * ``schemes`` begin the addresses of its tables; the first one is its name.
@@ -47,7 +47,7 @@ class EngineEntry:
 
     @property
     def requirement(self) -> str:
-        """What pip installs, in a clone of Curador, to bring the driver.
+        """The pip requirement, in a clone of Curador, that brings the driver.
 
         >>> ENGINES["spark"].requirement
         '.[spark]'
@@ -72,7 +72,7 @@ ENGINES: Mapping[str, EngineEntry] = MappingProxyType(
 
 
 def engine_entry(source: Source) -> EngineEntry:
-    """The engine that a table lives in; the address of an unknown engine is refused.
+    """Find the engine of a table; the address of an unknown engine is refused.
 
     >>> from curador.query.tables.sources import read_source
     >>> engine_entry(read_source("postgres://db/health#visits")).name
@@ -98,7 +98,7 @@ def engine_entry(source: Source) -> EngineEntry:
 
 
 def shared_engine(sources: Iterable[Source]) -> EngineEntry:
-    """The one engine that all these live in; tables of several are refused.
+    """Find the engine of all these sources; tables of several engines are refused.
 
     >>> from curador.query.tables.sources import read_source
     >>> shared_engine([read_source("a.csv"), read_source("duckdb:///b.duckdb#b")]).name
@@ -125,7 +125,7 @@ def in_file(source: Source) -> bool:
 
 
 def missing_file(source: Source) -> str:
-    """The path of a source whose file is not there, or the pattern that finds none; nothing where there is one.
+    """The path of a source whose file is missing, or the pattern that matches none; else an empty text.
 
     >>> from curador.query.tables.sources import read_source
     >>> missing_file(read_source("/nowhere/people.csv")), missing_file(read_source("postgresql:///b#b"))
@@ -140,7 +140,7 @@ def missing_file(source: Source) -> str:
 
 
 def engine_class(entry: EngineEntry) -> type[SqlEngine]:
-    """The engine's class; its driver is imported."""
+    """Import the engine's class with its driver."""
     try:
         found: type[SqlEngine] = getattr(import_module(entry.module), entry.class_name)
     except ModuleNotFoundError:
@@ -154,7 +154,7 @@ def engine_class(entry: EngineEntry) -> type[SqlEngine]:
 
 
 def open_engine(sources: Mapping[str, Source], on_error: Callable[[Exception], None] | None = None) -> SqlEngine:
-    """Open the engine that these tables live in; no row is read.
+    """Open the engine of these tables; no row is read.
 
     >>> import pyarrow
     >>> engine = open_engine({"people": Frame(pyarrow.table({"age": [30, 40]}))})

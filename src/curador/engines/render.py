@@ -1,8 +1,8 @@
 """Renders trees of the neutral SQL language as the SQL text of one engine.
 
-Guarantee: no text of a question reaches an engine.  Names are quoted, constants are integers or quoted strings, and
-every other word is one of this file or of the dialect, looked up in a closed list; any other node, operator, function
-or table is refused.
+Guarantee: no text of a question reaches an engine.  Names are quoted, and constants are integers or quoted strings.
+Every other word comes from a closed list in this file or the dialect.  Any other node, operator, function or table is
+refused.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ LONGEST_COMPARED = 1000
 
 
 def render(tree: nt.Select, dialect: Dialect, scans: Mapping[str, str]) -> str:
-    """The text of a statement; ``scans`` has the text that stands for each table of the tree.
+    """Render a statement; ``scans`` has the text for each table of the tree.
 
     >>> from curador.engines.duckdb.dialects import DUCKDB
     >>> tree = nt.select({"m0": nt.total(nt.column("c0"))}, nt.table("s0"))
@@ -68,7 +68,7 @@ class _Writer:
             case nt.Membership():
                 return self.membership(self.value(node.operand), [self.value(x) for x in node.values])
             case nt.DayPart():
-                part = _known(node.part, nt.DAY_PARTS, "part of a date")
+                part = _check_word(node.part, nt.DAY_PARTS, "part of a date")
                 return self.dialect.date_part(part, self.value(node.days))
             case _:
                 raise _unknown(node)
@@ -96,12 +96,12 @@ class _Writer:
     def infix(self, op: str, left: str, right: str) -> str:
         if op == "//":
             return self.dialect.divide(left, right)
-        return f"({left} {_known(op, nt.OPERATORS, 'operator')} {right})"
+        return f"({left} {_check_word(op, nt.OPERATORS, 'operator')} {right})"
 
     def call(self, function: nt.FunctionName, operands: list[str]) -> str:
         if (own := _OF_THE_DIALECT.get(function)) is not None:
             return own(self.dialect, *operands)
-        before, between, after = _AROUND[_known(function, _AROUND, "function")]
+        before, between, after = _AROUND[_check_word(function, _AROUND, "function")]
         return f"{before}{between.join(operands)}{after}"
 
     def case(self, node: nt.CaseWhen) -> str:
@@ -110,7 +110,7 @@ class _Writer:
         return f"CASE{whens}{otherwise} END"
 
     def over(self, node: nt.Over) -> str:
-        what = _WINDOWS[_known(node.ranking, _WINDOWS, "window")]
+        what = _WINDOWS[_check_word(node.ranking, _WINDOWS, "window")]
         order = ", ".join([f"{self.quoted(name)} NULLS FIRST" for name in node.order])
         return f"{what} OVER (PARTITION BY {self.names(node.partition)}{order and f' ORDER BY {order}'})"
 
@@ -138,12 +138,12 @@ class _Writer:
         return alias if value == alias else f"{value} AS {alias}"
 
     def source(self, node: nt.Source, alias: str) -> str:
-        """The text after FROM or JOIN; layers are allowed nowhere else."""
+        """Write the text after FROM or JOIN; layers are allowed nowhere else."""
         match node:
             case nt.Select():
                 return f"({self.select(node)}) AS {self.quoted(alias)}"
             case nt.TableRef():
-                return f"{self.scans[_known(node.name, self.scans, 'table')]} AS {self.quoted(node.name)}"
+                return f"{self.scans[_check_word(node.name, self.scans, 'table')]} AS {self.quoted(node.name)}"
             case nt.Stacked():
                 layers = " UNION ALL ".join([self.select(layer) for layer in node.layers])
                 return f"({layers}) AS {self.quoted(alias)}"
@@ -192,7 +192,7 @@ _OF_THE_DIALECT: dict[str, Callable[..., str]] = {
 _WINDOWS = {"ROW_NUMBER": "ROW_NUMBER()", "DENSE_RANK": "DENSE_RANK()", "COUNT": "COUNT(*)"}
 
 
-def _known(word: str, words: Iterable[str], what: str) -> str:
+def _check_word(word: str, words: Iterable[str], what: str) -> str:
     if word not in words:
         raise _foreign(f"{what} {word!r}")
     return word

@@ -58,10 +58,10 @@ class SparkDialect(Dialect):
         return "`" + super().quoted(name)[1:-1].replace('""', '"').replace("`", "``") + "`"
 
     def string(self, text: str) -> str:
-        # Backslashes escape, adjacent literals are joined, and ${…} is replaced before parsing: so only plain
+        # Backslashes escape, adjacent literals are joined, and ${…} is replaced before parsing.  So only plain
         # characters are written unescaped.
         plain = super().string(text)[1:-1].replace("''", "'")
-        return "'" + "".join(c if _SAFE.fullmatch(c) else _escaped(c) for c in plain) + "'"
+        return "'" + "".join(c if _SAFE.fullmatch(c) else _escape(c) for c in plain) + "'"
 
     def constant(self, digits: str) -> str:
         return f"CAST({digits} AS BIGINT)"
@@ -92,7 +92,7 @@ class SparkDialect(Dialect):
         return f"TRY_CAST({x} AS {type_name})"
 
     def matches(self, x: str, pattern: str) -> str:
-        # Java's $ also stands before a last line break; (?s). sees one that follows.
+        # Java's $ also matches before a last line break; (?s). sees one that follows.
         return f"{x} RLIKE {self.string(f'(?s)^({pattern})$(?!.)')}"
 
     def floor(self, x: str) -> str:
@@ -114,11 +114,11 @@ class SparkDialect(Dialect):
         return self.days(f"TRY_CAST({x} AS DATE)")
 
     def text(self, x: str) -> str:
-        # Two texts that are not UTF-8 would be one key when they are handed out, and one count would hide the other.
+        # Two texts that are not UTF-8 would become one key when returned, and one count would hide the other.
         return f"TRY_VALIDATE_UTF8(CAST({x} AS STRING)) COLLATE UTF8_BINARY"
 
 
-def _escaped(c: str) -> str:
+def _escape(c: str) -> str:
     code = ord(c)
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
@@ -140,7 +140,7 @@ SETTINGS = {
 class Spark(SqlEngine):
     """Tables and DataFrames of a Spark session, by the names that plans use.
 
-    ``session`` is the active one unless given.  ``timeout`` is in seconds, for all statements of a plan together.
+    ``session`` is by default the active one.  ``timeout`` is in seconds, for all statements of a plan together.
 
     Guarantee: every plan reads the relations as they were resolved when the engine was opened: one lineage.
     Assumes: the files behind them do not change while a plan runs; Spark fails, or reads the new ones, if they do.
@@ -215,7 +215,7 @@ class Spark(SqlEngine):
     def prepare(
         self, preparation: Preparation, path: str | Path | None = None, progress: Progress | None = None
     ) -> Prepared:
-        """Store a table with its ranks as Parquet files at ``path``, or in Spark's memory; and use it from now on.
+        """Store a table with its ranks as Parquet files at ``path``, or in Spark's memory, and use it.
 
         Assumes: the stored files are not changed.
         """

@@ -1,4 +1,4 @@
-"""The part that all SQL engines share: a plan's trees become SQL text, and any error becomes the one constant error."""
+"""The common part of all SQL engines: trees become SQL text, and any error becomes a constant one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ OnError = Callable[[Exception], None]
 
 
 class SqlEngine(ABC):
-    """An engine that speaks SQL.  A subclass opens the tables, fills ``_types`` and runs texts on one snapshot.
+    """An engine that speaks SQL.
+
+    A subclass opens the tables, fills ``_types`` and runs texts on one snapshot.
 
     ``name`` is the scheme of its addresses.  ``copies_in_files`` is False where prepared copies are stored as tables of
     the database, so that no path can be chosen for them.
@@ -48,16 +50,16 @@ class SqlEngine(ABC):
         """The SQL text of a table."""
 
     def _dialect_of(self, table: str) -> Dialect:
-        """The dialect in which the columns of a table are read."""
+        """The dialect for reading the columns of a table."""
         return self.dialect
 
     @abstractmethod
     def _results(self, exact: Exact, texts: tuple[str, ...], progress: Progress | None) -> list[ResultRows]:
-        """The rows of every text, all from one snapshot."""
+        """Run every text, all on one snapshot, and return the rows."""
 
     @abstractmethod
     def _stream(self, exact: Exact, text: str, take: Take, progress: Progress | None) -> None:
-        """Give the rows of a text, which are integers, to ``take``: some at a time, all from one snapshot."""
+        """Pass the rows of a text, which are integers, to ``take``: some at a time, all from one snapshot."""
 
     @abstractmethod
     def prepare(
@@ -71,26 +73,26 @@ class SqlEngine(ABC):
 
     @abstractmethod
     def made_anew(self) -> None:
-        """In a forked child: leave the parent's connections alone, and have none."""
+        """Leave the parent's connections alone in a forked child, and have none."""
 
     @abstractmethod
     def reopen(self) -> None:
-        """Open again what was opened before a fork, or refuse; nothing to do in the process that opened it."""
+        """Open again what was opened before a fork, or refuse; do nothing in the process that opened it."""
 
     @abstractmethod
     def close(self) -> None:
         """Close connections and release the data."""
 
     def describe(self, table: str) -> list[tuple[str, str]]:
-        """The columns of a table, and their types by the engine's names; no row is read."""
+        """List the columns of a table, and their types by the engine's names; no row is read."""
         return list(self._types[table].items())
 
     def identities(self, table: str) -> tuple[str, ...]:
-        """Addresses that the database itself gives the stored rows of a table; two names of the same rows share one."""
+        """The database's own addresses of the stored rows of a table; two names of the same rows share one."""
         return ()
 
     def check(self, tables: Mapping[str, Table]) -> None:
-        """Refuse a table whose declared columns are not there, or cannot be read as they are declared."""
+        """Refuse a table whose declared columns are missing, or cannot be read as they are declared."""
         for name, table in tables.items():
             if name not in self._types:
                 raise InvalidParameter(f"The engine that was given has no table {name!r}.", fix="Open it there, too.")
@@ -99,11 +101,13 @@ class SqlEngine(ABC):
                 check_column(column, declared.kind, self.dialect, self._types[name], way)
 
     def sql(self, exact: Exact) -> tuple[str, ...]:
-        """The statements as this engine runs them, for people to read; it may find the same integers on arrays.
+        """The statements as this engine runs them, for people to read.
 
-        Guarantee: nothing of it depends on rows.  The types of a frame, and of a Parquet file written from one, may
-        have been guessed from its rows, so their conversions are left out; the name of a prepared copy holds a
-        digest of the rows, so another name is shown.
+        Arrays may find the same integers instead.
+
+        Guarantee: the text does not depend on rows.  Types of a frame, or of a Parquet file written from one, may have
+        been guessed from its rows, so their conversions are left out.  The name of a prepared copy holds a digest of
+        the rows, so another name is shown.
         """
         return self._texts(exact, self._public_relation, self._guessed)
 
@@ -112,7 +116,7 @@ class SqlEngine(ABC):
         return self.dialect.quoted(f"{name} prepared") if copy else self._shown(table)
 
     def _shown(self, table: str) -> str:
-        """The name of a table for people, where it differs from the one that the engine needs."""
+        """The name of a table for people, where it differs from the engine's own."""
         return self._relation(table)
 
     def _texts(self, exact: Exact, relation: Callable[[str], str], hidden: Collection[str] = ()) -> tuple[str, ...]:
@@ -125,29 +129,29 @@ class SqlEngine(ABC):
         return tuple(render(s.tree, self.dialect, scans) for s in exact.statements)
 
     def _scan_text(self, scan: Scan, relation: str, ends: tuple[int, int] | None = None) -> str:
-        """The columns that a scan reads, of all units or of those between two ids."""
+        """Write the columns that a scan reads, of all units or of those between two ids."""
         dialect, types = self._dialect_of(scan.table), self._types[scan.table]
         source = relation if ends is None else between_ids(scan, dialect, relation, types, ends)
         return read_columns(scan, dialect, source, types)
 
     def _stored_text(self, preparation: Preparation) -> str:
-        """The query for the rows to be stored, in the order of their ranks, so that a question reads adjacent rows."""
+        """Write the query for the rows to be stored, by rank, so that a question reads adjacent rows."""
         scan = preparation.scan
         source = self._scan_text(scan, self._relation(scan.table))
         order = ", ".join(map(self.dialect.quoted, (GROUP_RANK, ROW_RANK)))
         return f"{render(preparation.tree, self.dialect, {scan.name: source})} ORDER BY {order}"
 
     def run(self, exact: Exact, progress: Progress | None = None) -> ExactCounts:
-        """The exact integers, all from one snapshot."""
+        """Compute the exact integers, all from one snapshot."""
         return self._guarded(lambda: exact_counts(exact, self._exact_rows(exact, progress)))
 
     def records(self, exact: Exact, take: Take, progress: Progress | None = None) -> None:
-        """Give the rows of the one statement to ``take``; whatever goes wrong, there too, is the one constant error."""
+        """Pass the rows of the only statement to ``take``; any failure, there too, becomes the constant error."""
         (text,) = self._run_texts(exact)
         self._guarded(lambda: self._stream(exact, text, take, progress))
 
     def tallied(self, exact: Exact, progress: Progress | None = None) -> list[Cells]:
-        """What the statements of tallies find, as integers, all from one snapshot."""
+        """Run the statements of tallies on one snapshot; the results are integers."""
 
         def found() -> list[Cells]:
             results = self._results(exact, self._run_texts(exact), progress)
@@ -156,7 +160,7 @@ class SqlEngine(ABC):
         return self._guarded(found)
 
     def listed(self, exact: Exact) -> list[tuple[Key, ...]]:
-        """The distinct rows of a public table that hold no NULL, in order."""
+        """List the distinct rows of a public table without NULL, in order."""
         if any(s.measures for s in exact.statements):
             raise InvalidParameter("This plan measures private rows and cannot be listed.", fix="Run it instead.")
         found = self._attempt(lambda: exact_counts(exact, self._exact_rows(exact, None)).keys)
@@ -172,22 +176,22 @@ class SqlEngine(ABC):
         return self._texts(exact, self._relation)
 
     def _guarded(self, work: Callable[[], _T]) -> _T:
-        """The result of the work, or the one constant error."""
+        """Do the work, or raise the constant error."""
         found = self._attempt(work)
         if not found:
             raise failed()
         return found[0]
 
     def _attempt(self, work: Callable[[], _T]) -> list[_T]:
-        """The result in a list, empty if anything went wrong.
+        """Return the result in a list, empty if anything went wrong.
 
-        The caller raises, outside of the except block: raised inside, the error would carry the database's as its
+        The caller raises outside of the except block.  Raised inside, the error would carry the database's as its
         context.
         """
         try:
             return [work()]
-        except Exception as error:  # noqa: BLE001  whatever it was, it may depend on the data
+        except Exception as error:  # noqa: BLE001  any error may depend on the data
             if self._on_error is not None:
-                with suppress(Exception):  # an error of the log may not reach the analyst
+                with suppress(Exception):  # an error of the log must not reach the analyst
                     self._on_error(error)
             return []

@@ -2,10 +2,10 @@
 
 Every public name is declared once, in ``__init__.pyi``, and loaded when first used.  The folders, in reading order:
 
-* task — a task, its thresholds, reports, tallies and estimates: what every randomizer is made of
+* task — a task, its thresholds, reports, tallies and estimates: the parts of every randomizer
 * frequency — frequencies of listed keys
 * numeric — means, vectors, distributions and records of several attributes
-* unlisted — frequencies of keys that are not listed beforehand: sketches, RAPPOR, heavy hitters
+* unlisted — frequencies of keys that no list gives beforehand: sketches, RAPPOR, heavy hitters
 * repeated — tasks that are answered again and again, and shuffled batches of reports
 * devices — the clients that run on devices, each one file that imports nothing of Curador
 * collect — the collector: wire format, storage, tallies, summaries, simulation

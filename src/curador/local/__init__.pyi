@@ -1,4 +1,4 @@
-"""The public names of local privacy, each with the file it lives in; read by type checkers and by the lazy loader."""
+"""The public names of local privacy, each with its file; type checkers and the lazy loader read it."""
 
 from .collect.comparison import Difference as Difference
 from .collect.comparison import compare as compare

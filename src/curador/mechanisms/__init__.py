@@ -1,9 +1,9 @@
-"""One file per mechanism: how it releases, its event, its error and its kind.
+"""Mechanisms, one per file: its release, its event, its error and its kind.
 
 Reading order:
 
-* base — what every mechanism has, the list of kinds, and checks of what is released
-* sensitivity — how far one unit can move a statistic, by rule and by exhaustive search
+* base — the contract of every mechanism, the list of kinds, and checks of released values
+* sensitivity — the largest change of a statistic by one unit, by rule and by exhaustive search
 * laplace — Laplace noise on real numbers and on integers
 * gaussian — Gaussian noise on real numbers and on integers
 * laws — laws of sums of noises
@@ -11,8 +11,8 @@ Reading order:
 * response — randomized response
 * selection — one of several candidates by their scores: exponential, permute-and-flip, report noisy max, top k
 * quantiles — quantiles of bounded values by exponential choices
-* sparse_vector — which of many questions lie above a threshold
-* keys — which groups may be shown when their keys come from the data
+* sparse_vector — the questions among many whose values lie above a threshold
+* keys — the groups that may be shown when their keys come from the data
 * thresholded — noisy counts of groups, shown where they reach a threshold
 * tree — running totals over time by a binary tree
 """

@@ -1,4 +1,4 @@
-"""The base of every mechanism, the list of their codes, and checks of the values that are released."""
+"""The base of every mechanism, the list of their codes, and checks of released values."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from curador.numbers import positive, rational
 
 LARGEST = 1 << 61
 """Integer arrays are clamped to plus or minus this before the noise and after it.  Clamping never moves two values
-further apart, and noise beyond 2**62 ends at the clamp, so that a machine word never wraps."""
+further apart.  Noise beyond 2**62 ends at the clamp, so that a machine word never wraps."""
 
 
 LARGEST_EPSILON = 1 << 64
-"""An epsilon above this is taken for a mistake; machine floats would overflow."""
+"""The largest epsilon; a larger one is taken for a mistake, and machine floats would overflow."""
 
 Exact = dict[int, Fraction]
-"""Numbers of a flattened array that no double holds, by place."""
+"""The numbers of a flattened array that are not doubles, by place."""
 
 KINDS = frozenset(
     {
@@ -50,22 +50,28 @@ KINDS = frozenset(
         "tree-laplace",
     }
 )
-"""The code of every mechanism.  Policies and stored measurements name mechanisms by these codes: one may be added, none
-may change its meaning, and a name outside this set is refused."""
+"""The code of every mechanism.  Policies and stored measurements name mechanisms by these codes.  New codes may be
+added, but none may change its meaning, and a name outside this set is refused."""
 
 
 class Mechanism(ABC):
-    """A randomised computation on private data that states its event (for accountants) and its kind (for policies)."""
+    """A randomised computation on private data, with its event and its kind.
+
+    Accountants read the event, policies the kind.
+    """
 
     @property
     @abstractmethod
     def kind(self) -> str:
-        """The stable code of this mechanism, one of :data:`KINDS`; a class with one code states it as a constant."""
+        """The stable code of this mechanism, one of :data:`KINDS`.
+
+        A class with a single code states it as a constant.
+        """
 
     @property
     @abstractmethod
     def event(self) -> Event:
-        """A description of one release, from which any accountant can bound its privacy loss."""
+        """The event of a release, from which any accountant can bound its privacy loss."""
 
 
 class AdditiveNoise(Mechanism):
@@ -77,19 +83,19 @@ class AdditiveNoise(Mechanism):
         """The variance of the noise on each coordinate."""
 
     def error(self, confidence: float = 0.95) -> float:
-        """The noise on one coordinate is within plus or minus this, at least this often."""
+        """The bound that the noise on a coordinate keeps in size, at least this often."""
         return self.reach(1 - checked_confidence(confidence))
 
     @abstractmethod
     def reach(self, miss: float) -> float:
-        """The noise on one coordinate is further from 0 than this with probability at most ``miss``, however small."""
+        """The bound that the noise on a coordinate exceeds with probability at most ``miss``, however small."""
 
     @abstractmethod
     def release(self, value: Any, *, entropy: Entropy = SYSTEM) -> Any:
-        """The value, or each coordinate, with noise; bad values are refused before anything is drawn."""
+        """Add noise to the value, or to each coordinate; bad values are refused before anything is drawn."""
 
     def interval(self, released: float, confidence: float = 0.95) -> tuple[float, float]:
-        """Where the protected value lies, given what was released; both ends are rounded outwards.
+        """The interval of the protected value, given the released one; both ends are rounded outwards.
 
         A double may stand for a number half a unit in its last place away, which can be more than the noise.
         """
@@ -100,7 +106,7 @@ class AdditiveNoise(Mechanism):
 
 
 class RealNoise(AdditiveNoise):
-    """Noise on real numbers, each of at most ``coordinates`` put on a grid first."""
+    """Noise on real numbers, at most ``coordinates`` of them, each put on a grid first."""
 
     coordinates: int
 
@@ -115,7 +121,7 @@ class RealNoise(AdditiveNoise):
     @overload
     def release(self, value: Sequence[float] | NDArray[Any], *, entropy: Entropy = ...) -> NDArray[np.float64]: ...
     def release(self, value: Any, *, entropy: Entropy = SYSTEM) -> Any:
-        """The value, or each coordinate of the vector, with noise."""
+        """Add noise to the value, or to each coordinate of the vector."""
         if is_scalar(value):
             return self._noised(real_scalar(value), entropy)
         return self._noised_array(*real_array(value, self.coordinates), entropy)
@@ -126,24 +132,24 @@ class IntegerNoise(AdditiveNoise):
 
     @abstractmethod
     def _sampler(self, count: int) -> DiscreteLaplace | DiscreteGaussian:
-        """The law of the noise on each of ``count`` coordinates; refused where the mechanism was made for fewer."""
+        """The law of the noise on each of ``count`` coordinates; refused if the mechanism was made for fewer."""
 
     @overload
     def release(self, value: int | np.integer[Any], *, entropy: Entropy = ...) -> int: ...
     @overload
     def release(self, value: Sequence[int] | NDArray[Any], *, entropy: Entropy = ...) -> NDArray[np.int64]: ...
     def release(self, value: Any, *, entropy: Entropy = SYSTEM) -> Any:
-        """An integer of any size with noise, or each of an array, clamped to plus or minus 2**61."""
+        """Add noise to an integer of any size, or to each of an array, clamped to plus or minus 2**61."""
         if is_scalar(value):
             return integer_scalar(value) + self._sampler(1).draw(entropy)
         values = integer_array(value)
         out = self._sampler(values.size).sample(values.size, entropy).reshape(values.shape)
-        out += values  # in place: a fresh array of a million numbers costs as much as drawing them
+        out += values  # in place: a new array of a million numbers costs as much as drawing them
         return clamp(out)
 
 
 def checked_confidence(confidence: object) -> float:
-    """A confidence strictly between 0 and 1, and so far from both that a double tells it and its misses from them.
+    """Check a confidence strictly between 0 and 1, which a double must separate from both.
 
     >>> checked_confidence("0.95")
     0.95
@@ -152,13 +158,13 @@ def checked_confidence(confidence: object) -> float:
     if not 0 < value < 1:
         raise InvalidParameter(f"A confidence lies strictly between 0 and 1, got {confidence}.", fix="Try 0.95.")
     found = float(value)
-    if not 0 < 1 - found < 1:  # the misses that it leaves would be none, or all
+    if not 0 < 1 - found < 1:  # the chance of a miss would round to 0 or 1
         raise InvalidParameter("No double tells this confidence from 0 or from 1.", fix="Try 0.95.")
     return found
 
 
 def checked_epsilon(epsilon: object) -> Fraction:
-    """An epsilon above 0 and of a size that floats can hold."""
+    """Check an epsilon above 0 and of a size that floats can hold."""
     value = positive(epsilon, "epsilon")
     if value > LARGEST_EPSILON:
         raise InvalidParameter("An epsilon above 2**64 promises nothing.", fix="Choose epsilon <= 10.")
@@ -167,17 +173,17 @@ def checked_epsilon(epsilon: object) -> Fraction:
 
 
 def as_variance(x: Fraction) -> float:
-    """A variance as a float, and infinity where no double is as large."""
+    """Convert a variance to a float, or to infinity where it exceeds all doubles."""
     return float(x) if x < sys.float_info.max else math.inf
 
 
 def check_event(mechanism: Mechanism) -> None:
-    """Refuse a mechanism that no accountant knows, before it can release anything: it could not be charged for."""
+    """Refuse a mechanism that no accountant knows before it can release anything: it could not be charged."""
     _ = mechanism.event
 
 
 def exactly_one(given: dict[str, object]) -> str:
-    """The name of the one parameter that was given, refusing none and several."""
+    """The name of the only parameter given; refuse none and several."""
     names = [name for name, value in given.items() if value is not None]
     if len(names) != 1:
         raise InvalidParameter(
@@ -191,7 +197,7 @@ def is_scalar(value: object) -> bool:
 
 
 def real_scalar(value: object) -> Fraction:
-    """One finite real number, exactly, whatever type carries it.
+    """Convert a finite real number of any type to an exact fraction.
 
     >>> real_scalar(2**62 + 1), real_scalar(0.5)
     (Fraction(4611686018427387905, 1), Fraction(1, 2))
@@ -201,7 +207,7 @@ def real_scalar(value: object) -> Fraction:
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
         raise InvalidValue(f"Expected a number, got {type(value).__name__}.", fix="Pass an int or a float.")
     if isinstance(value, Integral):
-        return Fraction(int(value))  # of a NumPy integer Fraction would keep the word, which wraps around
+        return Fraction(int(value))  # Fraction would use the word of a NumPy integer, which wraps around
     if isinstance(value, Rational):
         return Fraction(int(value.numerator), int(value.denominator))
     if not isinstance(value, float | np.floating):  # as a double it could be further from its neighbour
@@ -215,17 +221,17 @@ def real_scalar(value: object) -> Fraction:
 
 
 def real_array(value: Any, coordinates: int) -> tuple[NDArray[np.float64], Exact]:
-    """Finite real numbers, at most ``coordinates`` of them, as doubles; and exactly, by place, those that are none.
+    """Convert finite real numbers to doubles; return the values that are not doubles exactly, by place.
 
-    Rounding to doubles before the noise would part two neighbours by more than the sensitivity: from 2**53 on, not
-    every integer is a double.
+    There may be at most ``coordinates`` of them.  Rounding to doubles before the noise would move two neighbours apart
+    by more than the sensitivity: from 2**53 on, not every integer is a double.
 
     >>> values, exact = real_array([2**62 + 1, 0.5], 2)
     >>> values[1], exact
     (np.float64(0.5), {0: Fraction(4611686018427387905, 1)})
     """
     found = _array(value)
-    if isinstance(value, Sequence) and found.dtype.kind == "f":  # of mixed numbers NumPy has made doubles already
+    if isinstance(value, Sequence) and found.dtype.kind == "f":  # NumPy made doubles of mixed numbers already
         found = _unless_doubles(np.array(value, object), found)
     if found.dtype.kind not in "iufO":
         raise InvalidValue(f"Expected numbers, got {found.dtype}.", fix="Pass an array of ints or floats.")
@@ -259,7 +265,7 @@ def _outwards(x: Fraction, side: float) -> float:
 
 
 def _double(x: Fraction) -> float:
-    """The nearest double, held at the largest."""
+    """Round to the nearest double, at most the largest."""
     try:
         return float(x)
     except OverflowError:
@@ -267,12 +273,12 @@ def _double(x: Fraction) -> float:
 
 
 def coordinates_of(value: Any) -> int:
-    """How many numbers a value holds."""
+    """The number of numbers in a value."""
     return 1 if is_scalar(value) else _array(value).size
 
 
 def integer_scalar(value: object) -> int:
-    """One integer, of any size."""
+    """Read an integer of any size."""
     if isinstance(value, np.ndarray):
         value = value.item()
     if isinstance(value, bool | np.bool_) or not isinstance(value, Integral):
@@ -283,11 +289,11 @@ def integer_scalar(value: object) -> int:
 
 
 def integer_array(value: Any) -> NDArray[np.int64]:
-    """Integers as 64-bit words, clamped to plus or minus 2**61."""
+    """Convert integers to 64-bit words, clamped to plus or minus 2**61."""
     found = _array(value)
     if not found.size:
         return np.empty(found.shape, np.int64)
-    if isinstance(value, Sequence) and found.dtype.kind == "f":  # of mixed integers NumPy has made doubles
+    if isinstance(value, Sequence) and found.dtype.kind == "f":  # NumPy made doubles of mixed integers
         found = np.array(value, object)
     if found.dtype.kind == "O" and all(isinstance(x, Integral) for x in found.flat):
         found = np.array([max(-LARGEST, min(LARGEST, int(x))) for x in found.flat], np.int64).reshape(found.shape)
@@ -300,7 +306,7 @@ def integer_array(value: Any) -> NDArray[np.int64]:
 
 
 def clamp(x: NDArray[Any]) -> NDArray[np.int64]:
-    """Integers held at plus or minus 2**61; the array itself if it is one of 64-bit words and all are within."""
+    """Clamp integers to plus or minus 2**61; return the array itself if that changes nothing."""
     if x.dtype.kind == "u" and x.dtype.itemsize == 8:
         x = np.minimum(x, np.uint64(LARGEST))
     words = x.astype(np.int64, copy=False)
@@ -319,12 +325,12 @@ def _array(value: Any) -> NDArray[Any]:
 
 
 def hides(value: object) -> bool:
-    """Whether this is an array with a mask that hides some of its numbers; NumPy reads them all the same."""
+    """Whether this array has a mask that hides some of its numbers; NumPy reads them all the same."""
     return isinstance(value, np.ndarray) and type(value) is not np.ndarray and bool(np.ma.is_masked(value))
 
 
 def refuse_hidden(value: object, dimensions: int = 1) -> None:
-    """Refuse an array that hides numbers, or rows that do, as None is refused: what was hidden would be released."""
+    """Refuse an array that hides numbers, or rows that do: hidden numbers would be released."""
     rows = value if dimensions > 1 and isinstance(value, Sequence) else ()
     if hides(value) or any(map(hides, rows)):
         raise InvalidValue(

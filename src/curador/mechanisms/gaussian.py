@@ -1,4 +1,4 @@
-"""The Gaussian mechanism: approximate differential privacy for numbers and vectors of bounded l2 sensitivity."""
+"""The Gaussian mechanism: approximate differential privacy under bounded l2 sensitivity."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from curador.numbers import Number, above, positive, probability, set_fields, sq
 from curador.privacy import Neighbors
 
 SUMMED = 64**2
-"""Up to this variance the integer law is summed term by term; above it, continuous bounds are as good."""
+"""The largest variance whose integer law is summed term by term; above it, continuous bounds are as good."""
 
 
 def _quantile(miss: float) -> float:
@@ -58,8 +58,8 @@ class Gaussian(RealNoise):
     By (epsilon, delta) the smallest sigma is found from the exact profile of Gaussian noise.  The noise lives on a
     grid of at most 2**-40 of sigma; its step times the root of ``coordinates`` is added to the sensitivity first.
 
-    Guarantee: (epsilon, delta)-DP for a statistic of the given l2 sensitivity, vectors included [BW18]; the event
-    is continuous Gaussian noise, of which the release is a rounding (docs/proofs/noise.md).
+    Guarantee: (epsilon, delta)-DP for a statistic of the given l2 sensitivity, vectors included [BW18].  The event
+    is continuous Gaussian noise, and the release rounds it (docs/proofs/noise.md).
     Assumes: the statistic really moves by at most ``sensitivity`` (l2) between neighbours.
 
     >>> mechanism = Gaussian(sensitivity=1, epsilon=1, delta=1e-5)
@@ -104,7 +104,9 @@ class Gaussian(RealNoise):
 
     @cached_property
     def event(self) -> GaussianNoise:
-        return GaussianNoise(self.sigma, _moved(self.sensitivity, self.grid, self.coordinates), self.neighbors)
+        return GaussianNoise(
+            self.sigma, _grid_sensitivity(self.sensitivity, self.grid, self.coordinates), self.neighbors
+        )
 
     @property
     def variance(self) -> float:
@@ -120,14 +122,17 @@ class Gaussian(RealNoise):
         return real_gaussian(values, self.sigma, self.grid, entropy, exact)
 
 
-def _moved(sensitivity: Fraction, grid: int, coordinates: int) -> Fraction:
-    """The l2 sensitivity once each coordinate has been put on the grid, which can move it by one step."""
+def _grid_sensitivity(sensitivity: Fraction, grid: int, coordinates: int) -> Fraction:
+    """The l2 sensitivity after putting each coordinate on the grid, which can move it by one step."""
     return sensitivity + sqrt_up(Fraction(coordinates)) * Fraction(2) ** grid
 
 
 def _for_grid(sigma: Fraction, sensitivity: Fraction, grid: int, coordinates: int) -> Fraction:
-    """The deviation for this grid: it grows in proportion to the sensitivity, so the grid's charge is paid so too."""
-    moved = _moved(sensitivity, grid, coordinates)
+    """Scale the deviation for this grid in proportion to the moved sensitivity.
+
+    So the charge of the grid is paid.
+    """
+    moved = _grid_sensitivity(sensitivity, grid, coordinates)
     if moved > 2 * sensitivity:
         raise InvalidParameter(
             f"With noise this large the grid would cost more than the statistic of {coordinates} coordinates.",
@@ -137,7 +142,7 @@ def _for_grid(sigma: Fraction, sensitivity: Fraction, grid: int, coordinates: in
 
 
 def _by_epsilon(epsilon: Number | None, delta: Number | None, sigma: Number | None) -> bool:
-    """Whether (epsilon, delta) were given rather than sigma; refuses halves and doubles."""
+    """Whether (epsilon, delta) were given rather than sigma; refuses a part of the pair, or both forms."""
     if exactly_one({"epsilon (with delta)": epsilon, "sigma": sigma}) == "sigma":
         if delta is not None:
             raise InvalidParameter("With sigma given, delta follows.", fix="Leave delta out; ask curador.accounting.")
@@ -152,7 +157,8 @@ class IntegerGaussian(IntegerNoise):
     """Gaussian noise on the integers, by its deviation ``sigma`` or by (epsilon, delta).
 
     One number is calibrated by the exact profile of the integer law itself, because the sigma of the continuous law
-    overshoots delta here; a vector (``coordinates`` above 1) by concentrated DP, which is all that is known of it.
+    overshoots delta here.  A vector (``coordinates`` above 1) is calibrated by concentrated DP, the only bound known
+    for it.
 
     Guarantee: (epsilon, delta)-DP for an integer statistic of the given l2 sensitivity [CKS20].
     Assumes: the statistic really moves by at most ``sensitivity`` (l2) between neighbours.
@@ -190,10 +196,10 @@ class IntegerGaussian(IntegerNoise):
             from curador.accounting.rules import gaussian
 
             eps, d = checked_epsilon(epsilon), _delta(delta or 0)
-            check_size(squared / eps**2)  # about the variance that follows, before a search for it
+            check_size(squared / eps**2)  # about the variance to come, before a search for it
             root = math.isqrt(squared)
             if count == 1:
-                # One integer moves by a whole number of steps.
+                # A single integer moves by a whole number of steps.
                 variance = gaussian.discrete_gaussian_variance(eps, d, root)
             else:
                 variance = gaussian.discrete_gaussian_variance_vector(eps, d, squared)
@@ -251,10 +257,10 @@ def gaussian_mechanism(
 def gaussian_mechanism(
     value: Any, sensitivity: Number, epsilon: Number, delta: Number, *, classic: bool = False
 ) -> Any:
-    """A value, or a vector, plus Gaussian noise for (epsilon, delta).
+    """Add Gaussian noise for (epsilon, delta) to a value, or a vector.
 
-    ``classic`` takes sigma**2 = 2 ln(1.25 / delta) sensitivity**2 / epsilon**2 as in the course, which is proved
-    only for epsilon below 1 and refused from there on.
+    ``classic`` takes the course's sigma**2 = 2 ln(1.25 / delta) sensitivity**2 / epsilon**2.  It is proved only for
+    epsilon below 1, and refused from there on.
 
     Guarantee: (epsilon, delta)-DP, as :class:`Gaussian`; the classic form by [DR14, Theorem A.1].
 
@@ -268,18 +274,18 @@ def gaussian_mechanism(
 
 
 def classic_gaussian(sensitivity: Number, epsilon: Number, delta: Number, coordinates: int = COORDINATES) -> Gaussian:
-    """The mechanism of the course's formula, its grid paid for: refused where the theorem or the grid ends."""
+    """The mechanism of the course's formula with its grid; refused where the theorem or the grid ends."""
     from curador.accounting.rules.gaussian import classic_gaussian_sigma
 
     size = positive(sensitivity, "sensitivity")
     sigma = classic_gaussian_sigma(positive(epsilon, "epsilon"), _delta(delta), size)
-    # Noise that has grown for its grid, by twice at most, may lie on the next coarser one: that is what is paid for.
+    # Noise that grew for its grid, by twice at most, may lie on the next coarser grid, whose charge is paid here.
     grown = _for_grid(sigma, size, grid_exponent(sigma) + 1, coordinates)
     return Gaussian(size, sigma=grown, coordinates=coordinates)
 
 
 def integer_gaussian_mechanism(value: int, sensitivity: int, epsilon: Number, delta: Number) -> int:
-    """An integer plus Gaussian noise on the integers for (epsilon, delta).
+    """Add Gaussian noise on the integers for (epsilon, delta) to an integer.
 
     Guarantee: (epsilon, delta)-DP, as :class:`IntegerGaussian`.
 

@@ -1,6 +1,6 @@
-"""Confidence intervals for what is computed from several noisy numbers: sums, differences, ratios.
+"""Confidence intervals for functions of several noisy numbers: sums, differences, ratios.
 
-They cover the protected statistic (clipped and truncated as it was), not the population it was sampled from.
+They cover the protected statistic (clipped and truncated as it was), not the population behind the sample.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from curador.mechanisms.laws.tails import TINY, laplace_tail
 from curador.numbers import above, sqrt_up
 
 MOST_LAPLACES = 6
-"""The exact law of a sum of Laplace noises is used up to so many; of more, doubles lose too many digits."""
+"""The most Laplace noises whose exact sum law is used; with more, doubles lose too many digits."""
 
 HALVINGS = 45
 """Bisection steps: after these, a size is known to 2**-45 of its bound."""
@@ -35,14 +35,14 @@ HALVINGS = 45
 Array = NDArray[np.float64]
 
 FAINT = 2.0**-100
-"""A weight at which a term no longer adds to the error but still counts as one."""
+"""A weight at which a term adds nothing to the error but still counts as a term."""
 
 RepeatedTerm = tuple[float, AdditiveNoise, int]
-"""A weight, the mechanism whose independent noise it multiplies, and how many there are, each with noise of its own."""
+"""A weight, the mechanism whose independent noise it multiplies, and the number of such noises."""
 
 
 def noise_of(event: Event) -> AdditiveNoise:
-    """The noise that an event adds to a number, as its law: for intervals of what was noised elsewhere.
+    """The law of the noise that an event adds to a number, for intervals of numbers noised elsewhere.
 
     >>> noise_of(IntegerLaplace(1, epsilon="0.1").event).error(0.95)
     30.0
@@ -62,9 +62,9 @@ def noise_of(event: Event) -> AdditiveNoise:
 
 @dataclass(frozen=True)
 class NoiseSum:
-    """The noise of a number that is a weighted sum of noised ones: nothing is drawn by it, it is a law to reckon with.
+    """The noise of a weighted sum of noisy numbers: a law for computations, never drawn from.
 
-    ``rounded`` is how far the number was moved to a grid besides.
+    ``rounded`` is the distance by which the number was moved to a grid besides.
 
     >>> round(NoiseSum(((1.0, Laplace(1, 1), 6),)).variance, 6)
     12.0
@@ -78,23 +78,23 @@ class NoiseSum:
         return math.fsum(n * w * w * noise.variance for w, noise, n in self.terms)
 
     def error(self, confidence: float = 0.95) -> float:
-        """The sum is within plus or minus this of what it would be without noise, at least this often."""
+        """The bound on the noise of the sum, in size, at least this often."""
         return repeated_error(self.terms, confidence)
 
     def reach(self, miss: float) -> float:
-        """The same, by how often it may be further."""
+        """The bound that the noise of the sum exceeds with probability at most ``miss``."""
         return repeated_reach(self.terms, miss)
 
 
 Noise = AdditiveNoise | NoiseSum
-"""The noise on one number: drawn for it, or made of what was drawn for others."""
+"""The noise on a number: drawn for it, or composed of noises drawn for others."""
 
 Term = tuple[float, Noise]
 """A weight, and the independent noise that it multiplies."""
 
 
 def repeated(terms: Sequence[Term]) -> list[RepeatedTerm]:
-    """Terms written out over the noises that were drawn.
+    """Expand terms to the noises that were drawn.
 
     >>> [(w, n) for w, _, n in repeated([(2, NoiseSum(((3.0, Laplace(1, 1), 6),))), (1, Laplace(1, 1))])]
     [(6.0, 6), (1, 1)]
@@ -107,7 +107,7 @@ def repeated(terms: Sequence[Term]) -> list[RepeatedTerm]:
 
 
 def combined_error(terms: Sequence[Term], confidence: float = 0.95) -> float:
-    """A weighted sum of independently noised values is off by at most this, at least this often.
+    """Bound the error of a weighted sum of independently noised values, at least this often.
 
     Guarantee: exact for any number of Gaussian terms and for two Laplace terms, integer noise being within 1 of
     continuous noise (docs/proofs/noise.md); otherwise as :func:`repeated_error`.
@@ -120,10 +120,10 @@ def combined_error(terms: Sequence[Term], confidence: float = 0.95) -> float:
 
 
 def repeated_error(terms: Sequence[RepeatedTerm], confidence: float = 0.95) -> float:
-    """The same, where each term is there several times, each time with noise of its own.
+    """Bound the error of a weighted sum whose terms are repeated, each time with noise of its own.
 
-    Guarantee: covers at least this often, by the law of the sum (docs/proofs/answers.md), or by an equal share of the
-    misses for each term, whichever is less.
+    Guarantee: covers at least this often.  The bound is the lesser of two: the law of the sum (docs/proofs/answers.md),
+    or an equal share of the misses for each term.
 
     >>> round(repeated_error([(1, Laplace(1, 1), 6)], 0.95), 2), round(6 * Laplace(1, 1).error(1 - 0.05 / 6), 2)
     (6.93, 28.72)
@@ -132,7 +132,10 @@ def repeated_error(terms: Sequence[RepeatedTerm], confidence: float = 0.95) -> f
 
 
 def repeated_reach(terms: Sequence[RepeatedTerm], miss: float) -> float:
-    """The same, by how often the sum may be further: near a confidence of 1 a double tells misses apart, not those."""
+    """Bound the error of :func:`repeated_error`, given the chance of a miss.
+
+    Near a confidence of 1, doubles separate chances of a miss, but not confidences.
+    """
     _finite(*(w for w, _, _ in terms))
     terms = [(w, m, n) for w, m, n in terms if w != 0 and n > 0]
     if not terms:
@@ -140,14 +143,14 @@ def repeated_reach(terms: Sequence[RepeatedTerm], miss: float) -> float:
     if len(terms) == 1 and terms[0][2] == 1:
         weight, only, _ = terms[0]
         return above(abs(weight) * only.reach(miss))
-    # Weights of any size: squares of very large and of very small ones leave doubles.
+    # Weights of any size: squares of very large and of very small weights leave doubles.
     size = max(-1000, math.frexp(max(abs(w) for w, _, _ in terms))[1])
-    found = _repeated([(math.ldexp(w, -size), m, n) for w, m, n in terms], miss)
+    found = _scaled_reach([(math.ldexp(w, -size), m, n) for w, m, n in terms], miss)
     return found * 2.0 ** (size // 2) * 2.0 ** (size - size // 2)
 
 
-def _repeated(terms: Sequence[RepeatedTerm], miss: float) -> float:
-    """The same for weights of which the largest is about 1."""
+def _scaled_reach(terms: Sequence[RepeatedTerm], miss: float) -> float:
+    """Bound the error for weights of which the largest is about 1."""
     count = sum(n for _, _, n in terms)
     laplaces = [(w, m, n) for w, m, n in terms if isinstance(m, Laplace | IntegerLaplace)]
     found = _each(terms, count, miss)
@@ -169,7 +172,7 @@ def _repeated(terms: Sequence[RepeatedTerm], miss: float) -> float:
         if not integers:
             return above(near, 2.0**-30)
         found = min(found, near, spread * math.sqrt(2 * math.log(2 / miss)))  # subgaussian [CKS20]
-    if count == 2:  # ratios look at many pairs of weights, and need a norm of them
+    if count == 2:  # ratios compare many pairs of weights, and need a norm of them
         return above(found, 2.0**-30)
     known = [(abs(w), law, n) for w, m, n in terms if (law := _law(m)) is not None]
     return above(min(found, sum_error(tuple(known), miss)) if len(known) == len(terms) else found, 2.0**-30)
@@ -178,7 +181,9 @@ def _repeated(terms: Sequence[RepeatedTerm], miss: float) -> float:
 def bounded_reach(
     noise: AdditiveNoise, squares: NDArray[np.float64], widest: float, miss: float
 ) -> NDArray[np.float64]:
-    """At least :func:`repeated_reach` of sums of one noise, by the sums of their weights' squares; infinite for others.
+    """An upper bound on :func:`repeated_reach` for sums of one noise, from the sums of squared weights.
+
+    It is infinite for noises other than these.
 
     Guarantee: Laplace noise is sub-gamma [BLM13] and Gaussian noise subgaussian, on integers too [CKS20].
     """
@@ -201,7 +206,7 @@ def _law(noise: AdditiveNoise) -> Law | None:
 
 
 def _each(terms: Sequence[RepeatedTerm], count: int, miss: float) -> float:
-    """An equal share of the misses for each term: true of any noise."""
+    """An equal share of the misses for each term; holds for any noise."""
     return sum(n * abs(w) * m.reach(miss / count) for w, m, n in terms)
 
 
@@ -212,11 +217,14 @@ def _finite(*numbers: float) -> None:
 
 @lru_cache(256)
 def _two_laplaces(a: float, b: float, miss: float) -> float:
-    """The x that |A + B| exceeds with probability ``miss``, for independent Laplace A, B of scales a, b."""
+    """Find the x that |A + B| exceeds with probability ``miss``.
+
+    A and B are independent Laplace noises of scales a and b.
+    """
     a, b = max(a, b), min(a, b)
 
     def tail(x: float) -> float:
-        if a - b < 1e-6 * a:  # the limit b -> a, which is above: one scale a twice
+        if a - b < 1e-6 * a:  # the limit b -> a from above: a sum of two of scale a
             return (1 + x / a / 2) * math.exp(-x / a)
         part = b / a  # squares of the scales may be beyond doubles
         small = part * part * math.exp(-x / b) if b else 0.0  # a scale below all doubles
@@ -236,11 +244,11 @@ def _two_laplaces(a: float, b: float, miss: float) -> float:
 
 @dataclass(frozen=True)
 class SumTest:
-    """Whether a weighted sum of independent noises may be as large as x, in many places at once.
+    """Tests whether a weighted sum of independent noises may be as large as x, in many places at once.
 
-    Guarantee: a sum is further from 0 than what is kept with probability at most ``miss``: by its exact law, for
-    Gaussian noises and for up to six Laplace noises, where integer noise is at most 1 from continuous noise
-    (docs/proofs/noise.md); and by a union bound, which holds for any noises, sums of them too.
+    Guarantee: a sum is further from 0 than the tested sizes with probability at most ``miss``.  Its exact law shows
+    that for Gaussian noises and for up to six Laplace noises, where integer noise is at most 1 from continuous noise
+    (docs/proofs/noise.md).  A union bound shows it for any noises, also for sums of them.
 
     >>> test = SumTest((Laplace(1, 1), Laplace(1, 1)), miss=0.05)
     >>> test.keeps(np.array([4.1, 4.2]), [1.0, -1.0]).tolist()
@@ -255,10 +263,10 @@ class SumTest:
         return np.asarray(self.room(x, weights) >= 0)
 
     def room(self, x: NDArray[Any] | float, weights: Sequence[NDArray[Any] | float]) -> Array:
-        """About how much larger x might be and still be kept; below 0 where it is not kept.
+        """Estimate how much larger x might be and still be kept; below 0 where it is not kept.
 
-        Nearly straight in x and in the weights, for those who look for where it is 0.  Rounding in the logarithm is far
-        below what a tail is rounded up by.
+        It is nearly straight in x and in the weights, which helps a search for its zero.  Rounding in the logarithm is
+        far below the amount by which a tail is rounded up.
         """
         sizes = [np.abs(w) for w in weights]
         if len(sizes) > 1 and self._laplaces:
@@ -291,7 +299,7 @@ class SumTest:
         return np.asarray(found)
 
     def outgrown(self, place: int) -> float:
-        """What |y| must exceed, so that the noise in one place cannot keep w y for every large weight w of it."""
+        """A bound on |y| beyond which the noise in one place cannot keep w y, for every large weight w."""
         alone = self._alone[place]
         if len(self.noises) > 1 and self._laplaces:
             return min(alone, self._slacks[place] - math.log(self.miss) * float(self._laplaces[place].scale))
@@ -300,7 +308,7 @@ class SumTest:
         return alone
 
     def steepest(self, weights: Sequence[NDArray[Any] | float]) -> Array:
-        """The largest of the bounds by which a sum with these weights is kept or not; each is a norm of the weights."""
+        """The largest of the bounds that keep a sum with these weights; each is a norm of the weights."""
         sizes = [np.abs(w) for w in weights]
         # An exact law is below the union bound for its own noise, and integer noise is near continuous noise.
         found = self._union(sizes) + 2 * self._slack(sizes)
@@ -330,19 +338,22 @@ class SumTest:
         return any(self._slacks)
 
     def _union(self, sizes: Sequence[NDArray[Any] | float]) -> Array:
-        return _weighted(sizes, self._alone)
+        return _weigh(sizes, self._alone)
 
     def _slack(self, sizes: Sequence[NDArray[Any] | float]) -> Array:
-        return _weighted(sizes, self._slacks)
+        return _weigh(sizes, self._slacks)
 
     @cached_property
     def _alone(self) -> tuple[float, ...]:
-        """How far each noise is off by itself, with an equal share of the misses."""
+        """The bound on each noise alone, with an equal share of the misses."""
         return tuple(_reach(m, self.miss / len(self.noises)) for m in self.noises)
 
     @cached_property
     def _slacks(self) -> tuple[float, ...]:
-        """How far integer noise is from continuous noise; Gaussian noise with a thousandth of the misses aside."""
+        """The distances of integer noises from continuous ones.
+
+        Gaussian noise uses a thousandth of the misses.
+        """
         return tuple(
             laplace_distance(m)
             if isinstance(m, IntegerLaplace)
@@ -353,7 +364,7 @@ class SumTest:
         )
 
 
-def _weighted(sizes: Sequence[NDArray[Any] | float], by: Sequence[float]) -> Array:
+def _weigh(sizes: Sequence[NDArray[Any] | float], by: Sequence[float]) -> Array:
     total = sizes[0] * by[0]
     for size, x in zip(sizes[1:], by[1:], strict=True):
         total = total + size * x
@@ -366,7 +377,7 @@ def _reach(noise: Noise, miss: float) -> float:
 
 
 def laplace_distance(noise: IntegerLaplace) -> float:
-    """The most by which integer Laplace noise differs from continuous noise of its scale and sign, when coupled.
+    """Bound the distance of integer Laplace noise from coupled continuous noise of its scale and sign.
 
     Guarantee: docs/proofs/noise.md, section 3.
 
@@ -380,7 +391,7 @@ def laplace_distance(noise: IntegerLaplace) -> float:
 
 @lru_cache(256)
 def gaussian_distance(noise: IntegerGaussian, miss: float) -> float:
-    """The most by which integer Gaussian noise differs from continuous noise of its sigma, but for ``miss`` of times.
+    """Bound the distance of integer Gaussian noise from continuous noise of its sigma, but for ``miss``.
 
     Guarantee: docs/proofs/noise.md, section 4.
 
@@ -411,16 +422,16 @@ def _sigma(noise: Gaussian | IntegerGaussian) -> float:
     return math.ldexp(math.sqrt(square / Fraction(4) ** half), half)
 
 
-# ---- ratios of two ---------------------------------------------------------------------------------------------------
+# ---- ratios of two noisy numbers -----------------------------------------------------------------------------------
 
 
 def ratio_interval(
     numerator: float, top: AdditiveNoise, denominator: float, bottom: AdditiveNoise, confidence: float = 0.95
 ) -> tuple[float, float]:
-    """Where a ratio lies, such as a mean from a noisy sum and a noisy count.
+    """The interval of a ratio, such as a mean from a noisy sum and a noisy count.
 
-    A ratio r is kept if the noise on ``numerator - r * denominator`` could be what it would have to be (Fieller).
-    A denominator that may be zero leaves the interval without ends.
+    A ratio r is kept if the noise can explain ``numerator - r * denominator`` (Fieller).  A denominator that may be
+    zero leaves the interval without ends.
 
     Guarantee: covers at least this often, whatever the true ratio is [Fie54].
 
@@ -444,10 +455,10 @@ def ratio_interval(
 
 
 def _edge(excess: Callable[[float], float], centre: float, side: float) -> float:
-    """The nearest point on one side where the excess turns positive.
+    """Find the nearest point on one side where the excess turns positive.
 
-    It stays positive: the error is convex in the ratio (it is a norm of the weights [Bob10]) and lies below its own
-    asymptote, so it cannot catch up with a straight line that has passed it.
+    It stays positive.  The error is convex in the ratio, as a norm of the weights [Bob10], and lies below its own
+    asymptote.  So it cannot catch up with a straight line that has passed it.
     """
     step = max(abs(centre), 1.0) * 2.0**-20
     inside = centre

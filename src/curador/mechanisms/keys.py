@@ -1,8 +1,10 @@
-"""Private selection of groups: which keys of a GROUP BY may be shown when the keys themselves come from the data.
+"""Private selection of groups: the keys of a GROUP BY that may be shown.
 
-Counts are of units, each counted once in a group, and a group without units never appears.  The result
-of ``keep`` has one entry per group found in the data; only the groups it marks may be released, in an order that does
-not depend on the data, because the number of groups and the order in which they were found are private too.
+The keys themselves come from the data.
+
+Counts are of units, each counted once in a group, and a group without units never appears.  The result of ``keep`` has
+one entry per group found in the data; only the groups it marks may be released, in an order that does not depend on the
+data.  The number of groups and the order in which they were found are private too.
 """
 
 from __future__ import annotations
@@ -31,11 +33,14 @@ FINE = 2 * WORD
 """Keeping probabilities are whole multiples of 2**-128: one machine word decides, and in a tie a second."""
 
 LONGEST = 1 << 18
-"""How many counts a table of keeping probabilities may need before it reaches 1."""
+"""The most counts that a table of keeping probabilities may need before it reaches 1."""
 
 
 def groups_moved(groups: int, neighbors: Neighbors) -> int:
-    """In how many groups the number of units can differ between neighbours: under replace, those left and joined."""
+    """The most groups whose number of units differs between neighbours.
+
+    Under replace these are the groups left and the groups joined.
+    """
     return groups * (2 if neighbors is Neighbors.REPLACE else 1)
 
 
@@ -70,15 +75,15 @@ class GroupSelection(Mechanism):
 
     @abstractmethod
     def keep(self, counts: Any, *, entropy: Entropy = SYSTEM) -> NDArray[np.bool_]:
-        """For each group, by its number of units, whether it may be shown; see the warning of this module."""
+        """Mark the groups that may be shown, by their numbers of units; see the warning of this module."""
 
     @abstractmethod
     def least(self, confidence: float = 0.95) -> int:
-        """A group of at least this many units is shown at least this often."""
+        """The least number of units from which a group is shown at least this often."""
 
 
 def sorted_keys(keys: Any, counts: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """The keys in their own order, and where they were; the order in which data gave them must not be seen."""
+    """Sort the keys, and return their old places; the order in the data must not be seen."""
     try:
         found, first = np.unique(np.asarray(keys), return_index=True)
     except (ValueError, TypeError):
@@ -92,10 +97,10 @@ def sorted_keys(keys: Any, counts: NDArray[np.int64]) -> tuple[NDArray[Any], NDA
 class OptimalKeys(GroupSelection):
     """Groups kept with the largest probability that (epsilon, delta) allows for their number of units.
 
-    A unit in up to ``groups`` groups is protected by giving each decision the same part of epsilon and delta; that
-    is optimal for one group, and only sound for more.
+    A unit in up to ``groups`` groups is protected by giving each decision the same part of epsilon and delta.  That is
+    optimal for one group, and only sound for more.
 
-    Guarantee: (epsilon, delta)-DP [DVGM22]; the probabilities are rounded down to multiples of 2**-128 in a way that
+    Guarantee: (epsilon, delta)-DP [DVGM22].  The probabilities are rounded down to multiples of 2**-128 in a way that
     keeps every inequality (docs/proofs/keys.md).
     Assumes: a unit is counted once in each of at most ``groups`` groups.
 
@@ -139,7 +144,7 @@ class OptimalKeys(GroupSelection):
 
     @property
     def each(self) -> ApproxLoss:
-        """The cost of one decision."""
+        """The cost of a decision."""
         moved = groups_moved(self.groups, self.neighbors)
         return ApproxLoss(self.epsilon / moved, self.delta / moved, self.neighbors)
 
@@ -150,7 +155,7 @@ class OptimalKeys(GroupSelection):
 
     @property
     def sure(self) -> int:
-        """From this many units on, a group is always kept."""
+        """The number of units from which a group is always kept."""
         return len(_chances(self.each.epsilon, self.each.delta)) - 1
 
     def probability(self, units: int) -> Fraction:
@@ -163,7 +168,7 @@ class OptimalKeys(GroupSelection):
         return bisect_left(_chances(self.each.epsilon, self.each.delta), wanted)
 
     def release(self, keys: Any, counts: Any, *, entropy: Entropy = SYSTEM) -> NDArray[Any]:
-        """The keys that may be shown, sorted."""
+        """Return the keys that may be shown, sorted."""
         units = checked_units(counts)
         found, order = sorted_keys(keys, units)
         return found[self.keep(units[order], entropy=entropy)]
@@ -184,10 +189,10 @@ class OptimalKeys(GroupSelection):
 
 @lru_cache(8)
 def _chances(epsilon: Fraction, delta: Fraction) -> tuple[int, ...]:
-    """The probability of keeping 0, 1, 2, … units up to the first that is 1, in units of 2**-128.
+    """The probabilities of keeping 0, 1, 2, … units up to the first that is 1, in units of 2**-128.
 
-    p(n) <= e**eps p(n-1) + delta and 1 - p(n-1) <= e**eps (1 - p(n)) + delta are what (epsilon, delta)-DP asks; with
-    e**-eps enclosed and everything rounded down, each step satisfies both of the p(n-1) it really starts from.
+    (epsilon, delta)-DP requires p(n) <= e**eps p(n-1) + delta and 1 - p(n-1) <= e**eps (1 - p(n)) + delta.  With
+    e**-eps enclosed and everything rounded down, each step satisfies both for the p(n-1) that it really starts from.
     """
     one, spare = 1 << FINE, 2 * FINE
     high = exp_minus(epsilon, spare)[1]  # at least 2**spare e**-eps
@@ -202,7 +207,7 @@ def _chances(epsilon: Fraction, delta: Fraction) -> tuple[int, ...]:
 
 @lru_cache(8)
 def _high(epsilon: Fraction, delta: Fraction) -> NDArray[np.uint64]:
-    """The first machine word of each keeping probability; the last, which is 1, has none."""
+    """The first machine word of each keeping probability; the last probability is 1 and has none."""
     high = np.array([min(p >> WORD, (1 << WORD) - 1) for p in _chances(epsilon, delta)], np.uint64)
     high.flags.writeable = False  # cached, so shared between callers
     return high

@@ -35,11 +35,11 @@ from curador.privacy import Neighbors
 class Laplace(RealNoise):
     """Real-valued Laplace noise of scale sensitivity / epsilon on each coordinate.
 
-    The noise lives on a grid of at most 2**-40 of the scale; one step for each of ``coordinates`` is added to the
+    The noise lives on a grid of at most 2**-40 of the scale.  One step for each of ``coordinates`` is added to the
     sensitivity before the scale is set.
 
-    Guarantee: epsilon-DP for a statistic of the given l1 sensitivity, vectors included [DMNS06]; the event is
-    continuous Laplace noise, of which the release is a rounding (docs/proofs/noise.md).
+    Guarantee: epsilon-DP for a statistic of the given l1 sensitivity, vectors included [DMNS06].  The event is
+    continuous Laplace noise, and the release rounds it (docs/proofs/noise.md).
     Assumes: the statistic really moves by at most ``sensitivity`` in total between neighbours.
 
     >>> mechanism = Laplace(sensitivity=1, epsilon=0.5)
@@ -166,7 +166,9 @@ def laplace_mechanism(
     value: Sequence[float] | NDArray[Any], sensitivity: Number, epsilon: Number
 ) -> NDArray[np.float64]: ...
 def laplace_mechanism(value: Any, sensitivity: Number, epsilon: Number) -> Any:
-    """The course's function: a value, or a vector, plus Laplace noise of variance 2 (sensitivity / epsilon)**2.
+    """The course's function: a value, or a vector, plus Laplace noise.
+
+    Its variance is 2 (sensitivity / epsilon)**2.
 
     Guarantee: epsilon-DP, as :class:`Laplace`.
 
@@ -183,7 +185,7 @@ def integer_laplace_mechanism(
     value: Sequence[int] | NDArray[Any], sensitivity: int, epsilon: Number
 ) -> NDArray[np.int64]: ...
 def integer_laplace_mechanism(value: Any, sensitivity: int, epsilon: Number) -> Any:
-    """An integer, or a vector of them, plus Laplace noise on the integers.
+    """Add Laplace noise on the integers to an integer, or to a vector of integers.
 
     Guarantee: epsilon-DP, as :class:`IntegerLaplace`.
 
@@ -194,7 +196,7 @@ def integer_laplace_mechanism(value: Any, sensitivity: int, epsilon: Number) -> 
 
 
 def local_laplace_mechanism(value: float, lower: Number, upper: Number, epsilon: Number) -> float:
-    """One person's own number in [lower, upper], with Laplace noise added before it leaves the device.
+    """Add Laplace noise to a person's own number in [lower, upper], before it leaves the device.
 
     The sensitivity is the width of the interval, because any two values may be neighbours; a value outside is
     clamped, so that it is protected too.

@@ -1,4 +1,7 @@
-"""Quantiles of bounded values, by the exponential mechanism over a declared grid, one or several at once."""
+"""Quantiles of bounded values, by the exponential mechanism over a declared grid.
+
+One or several are found at once.
+"""
 
 from __future__ import annotations
 
@@ -22,25 +25,25 @@ from curador.privacy import Neighbors
 
 MOST_POINTS = 1 << 52
 MOST_PARTS = 1 << 20
-"""Quantiles are multiples of 1/b with b up to this, so that ranks times b fit machine words."""
+"""The largest b for quantiles that are multiples of 1/b, so that ranks times b fit machine words."""
 
 LARGEST = Fraction(2) ** 1000
 
 TIE_BITS = 20
-"""How much finer a grid several quantiles are searched on, so that equal values fall apart."""
+"""The bits by which the search grid of several quantiles is finer, so that equal values separate."""
 
 
 @dataclass(frozen=True, init=False)
 class Quantiles(Mechanism):
-    """Values at given quantiles of data in [lower, upper], as points of the grid lower, lower + step, …, upper.
+    """Values at given quantiles of data in [lower, upper], on the grid lower, lower + step, …, upper.
 
-    A point y is off by the distance of q n from the ranks it covers, [number below y, number up to y], so that a
-    value shared by many is a right answer to all their ranks.  One quantile is one exponential choice.  Several are
-    found by halving: the middle one first, then those below it in the data below it, and so on; each of the
-    log2 levels costs the same, because a unit is in one part of each level only.
+    A point y is off by the distance of q n from the ranks it covers, [number below y, number up to y].  So a value
+    shared by many is a right answer to all their ranks.  One quantile is one exponential choice.  Several are found by
+    halving: the middle one first, then those below it in the data below it, and so on.  Each of the log2 levels costs
+    the same, because a unit is in one part of each level only.
 
-    Guarantee: epsilon-DP [Smith11, KSS22]; the scores of two points part by at most 2 max(q, 1-q) under add-remove
-    and 2 under replace (1 for the least and the largest), and levels compose (docs/proofs/selection.md).
+    Guarantee: epsilon-DP [Smith11, KSS22].  The scores of two points part by at most 2 max(q, 1-q) under add-remove and
+    2 under replace (1 for the least and the largest).  Levels compose (docs/proofs/selection.md).
     Assumes: one value per unit; bounds and step are declared, never read from the data.  Values outside are clamped.
 
     >>> mechanism = Quantiles([0.25, 0.5, 0.75], lower=0, upper=100, epsilon=60)
@@ -97,12 +100,12 @@ class Quantiles(Mechanism):
         step: Number = 1,
         neighbors: Neighbors = Neighbors.ADD_REMOVE,
     ) -> Quantiles:
-        """The middle value."""
+        """Release the middle value."""
         return cls([Fraction(1, 2)], lower, upper, epsilon=epsilon, step=step, neighbors=neighbors)
 
     @cached_property
     def levels(self) -> int:
-        """How many times the list of quantiles is halved."""
+        """The number of times the list of quantiles is halved."""
         return len(set(self.quantiles)).bit_length()
 
     @property
@@ -112,23 +115,23 @@ class Quantiles(Mechanism):
 
     @property
     def points(self) -> int:
-        """How many points the declared grid has."""
+        """The number of points of the declared grid."""
         return int((self.upper - self.lower) / self.step) + 1
 
     @property
     def _finer(self) -> int:
-        """Into how many each point is divided to break ties; one quantile needs none."""
+        """The number of parts of each point, to break ties; one quantile needs none."""
         return 1 if self.levels == 1 else 1 << min(TIE_BITS, (MOST_POINTS // self.points).bit_length() - 1)
 
     def error(self, confidence: float = 0.95) -> float:
-        """All released values are within this many ranks of their quantiles, at least this often.
+        """The bound on the ranks between all released values and their quantiles, at least this often.
 
         For several quantiles this assumes that no two values agree once ties are broken (to 2**-20 of a step).
         """
         distinct = sorted(set(self.quantiles))
         miss = (1 - checked_confidence(confidence)) / len(distinct)
         others = self.points * self._finer - 1
-        # Some point is right, so each choice is further off than this only so often (see ExponentialMechanism).
+        # Some point is right, so each choice is further off than this only that often (see ExponentialMechanism).
         reach = Fraction(above(max(0.0, math.log(others) + math.log1p(-miss) - math.log(miss))))
 
         def worst(wanted: list[Fraction], part: RankPart, root: bool) -> Fraction:
@@ -137,12 +140,12 @@ class Quantiles(Mechanism):
                 return Fraction(0)
             q, below, beyond = _middle(wanted, part)
             down = max(worst(*below, False), worst(*beyond, False))
-            return reach / self._rate(q, root) + (down and down + 1)  # the one value that sits on the cut
+            return reach / self._rate(q, root) + (down and down + 1)  # the one value on the cut
 
         return up(worst(distinct, ALL, True))
 
     def release(self, values: Any, *, entropy: Entropy = SYSTEM) -> NDArray[np.float64]:
-        """The values at the quantiles, in the order they were asked for; without data, a uniform guess."""
+        """Release the values at the quantiles, in the order of ``quantiles``; without data, a uniform guess."""
         data, finer = self._on_grid(values), self._finer
         if finer > 1:
             # A random place within the step, drawn for each unit alone: neighbours stay neighbours.
@@ -166,7 +169,7 @@ class Quantiles(Mechanism):
         return np.array([float(self.lower + self.step * (found[q] // finer)) for q in self.quantiles])
 
     def _on_grid(self, values: Any) -> NDArray[np.int64]:
-        """Each value as its nearest point's number; doubles all along, so that the type of the data does not matter."""
+        """Number each value's nearest point; always in doubles, so that the type of the data does not matter."""
         given, _ = real_array(values, sys.maxsize)
         if given.ndim != 1:
             raise InvalidValue("Expected one value per unit.", fix="Pass a list or an array of one dimension.")
@@ -177,7 +180,7 @@ class Quantiles(Mechanism):
     def _rate(self, q: Fraction, root: bool) -> Fraction:
         """The change in log-weight for one rank, when quantile q of a part is chosen."""
         share = self.epsilon / self.levels
-        # How far apart the scores of two points can move when a unit joins or leaves, and when it changes.
+        # The most that the scores of two points part when a unit joins or leaves, and when it changes.
         extreme = q in (0, 1)
         spread = Fraction(1) if extreme else 2 * max(q, 1 - q)
         if self.neighbors is Neighbors.ADD_REMOVE:
@@ -187,21 +190,23 @@ class Quantiles(Mechanism):
 
 
 RankPart = tuple[Fraction, Fraction]
-"""Which part of all ranks some of the data holds, from one quantile to another."""
+"""The part of all ranks that some of the data holds, from one quantile to another."""
 
 ALL: RankPart = (Fraction(0), Fraction(1))
 Half = tuple[list[Fraction], RankPart]
 
 
 def _middle(wanted: list[Fraction], part: RankPart) -> tuple[Fraction, Half, Half]:
-    """The middle one of the wanted quantiles, as a quantile of the part, and what is left below and beyond it."""
+    """Split the wanted quantiles at the middle one, which is given as a quantile of the part."""
     i = len(wanted) // 2
     q, (start, end) = wanted[i], part
     return (q - start) / (end - start), (wanted[:i], (start, q)), (wanted[i + 1 :], (q, end))
 
 
 def pick(data: NDArray[np.int64], q: Fraction, ends: tuple[int, int], rate: Fraction, entropy: Entropy) -> int:
-    """A point y between the ends, with probability proportional to exp(-rate * distance of q n from y's ranks).
+    """Draw a point y between the ends, likelier the nearer q n is to y's ranks.
+
+    The probability is proportional to exp(-rate * distance of q n from y's ranks).
 
     >>> pick(np.array([3, 3, 3]), Fraction(1, 2), (0, 9), Fraction(1000), SYSTEM)
     3
@@ -214,9 +219,11 @@ def pick(data: NDArray[np.int64], q: Fraction, ends: tuple[int, int], rate: Frac
 def pieces(
     data: NDArray[np.int64], q: Fraction, ends: tuple[int, int]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """The points between the ends in runs of equal score: where each starts, its size, its gap in ranks / q's parts.
+    """Group the points between the ends into runs of equal score.
 
-    The runs are each distinct value of the sorted data, and what lies before, between and after them.
+    Each run has a start, a size, and a gap in ranks / q's parts.
+
+    A run is a distinct value of the sorted data, or the gap before, between or after them.
     """
     first = np.flatnonzero(np.diff(data, prepend=data[:1] - 1))
     distinct, below = data[first], first.astype(np.int64)
@@ -233,7 +240,7 @@ def pieces(
 
 
 def median_mechanism(values: Any, lower: Number, upper: Number, epsilon: Number, step: Number = 1) -> float:
-    """The median of values clamped to [lower, upper], as a point of the grid of that step.
+    """Release the median of values clamped to [lower, upper], as a point of the grid of that step.
 
     Guarantee: epsilon-DP under add-remove, as :class:`Quantiles`.
 

@@ -21,15 +21,17 @@ from curador.privacy import Neighbors
 PRECISION = 64
 
 MOST_ESTIMATED = 10**7
-"""The frequencies of so many categories are estimated at once: each takes memory, also where nobody reported it."""
+"""The most categories estimated at once: each takes memory, even without a report."""
 
 
 @dataclass(frozen=True, init=False)
 class RandomizedResponse(Mechanism):
-    """Reports one of ``categories`` answers: the true one with probability ``truth``, else a uniform other one.
+    """Report one of ``categories`` answers: the true one with probability ``truth``, else another.
 
-    By ``epsilon`` the largest truth probability that a 64-bit fraction can promise is taken, rounded towards
-    privacy.  The course's coin has two categories and truth gamma; two fair coins give gamma = 3/4.
+    The other answers are uniform.
+
+    ``epsilon`` gives the largest truth probability that a 64-bit fraction can promise, rounded towards privacy.  The
+    course's coin has two categories and truth gamma; two fair coins give gamma = 3/4.
 
     Guarantee: epsilon-local DP with epsilon = |ln(truth (k-1) / (1 - truth))| [War65], [KBR16].
 
@@ -81,7 +83,7 @@ class RandomizedResponse(Mechanism):
     @overload
     def release(self, value: Sequence[int] | NDArray[Any], *, entropy: Entropy = ...) -> NDArray[np.int64]: ...
     def release(self, value: Any, *, entropy: Entropy = SYSTEM) -> Any:
-        """The reported category, or one for each person."""
+        """Report a category, or one for each person."""
         k = self.categories
         if is_scalar(value):
             answer = integer_scalar(value)
@@ -103,7 +105,7 @@ class RandomizedResponse(Mechanism):
             )
 
     def estimate(self, reports: Sequence[int] | NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Unbiased frequencies of the true answers, and their standard errors, from what was reported.
+        """Estimate unbiased frequencies of the true answers, with standard errors, from reports.
 
         >>> frequencies, errors = RandomizedResponse(truth=0.75).estimate([0, 0, 0, 1])
         >>> frequencies
@@ -134,7 +136,9 @@ def randomized_response(
     value: Sequence[int] | NDArray[Any], *, truth: Number | None = ..., epsilon: Number | None = ...
 ) -> NDArray[np.int64]: ...
 def randomized_response(value: Any, *, truth: Number | None = None, epsilon: Number | None = None) -> Any:
-    """The course's coin: a bit (or an array of bits) reported as it is with probability ``truth``, else flipped.
+    """The course's coin: report a bit as it is with probability ``truth``, else flipped.
+
+    An array of bits is also accepted.
 
     Guarantee: epsilon-local DP, as :class:`RandomizedResponse`.
 

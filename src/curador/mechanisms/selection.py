@@ -1,8 +1,8 @@
-"""Choosing one candidate, or a few, by private scores; only the choice is released, never a score.
+"""Choose one candidate, or a few, by private scores; only the choice is released, never a score.
 
 Scores are first put on a grid that divides their sensitivity, which costs nothing.  Rounding down to whole steps
-commutes with moving by whole steps.  So if the sensitivity is a whole number of steps, two scores at most one
-sensitivity apart are at most that many steps apart once rounded down, and scores that all move the same way still do
+commutes with moving by whole steps.  Let the sensitivity be a whole number of steps.  Then two scores at most one
+sensitivity apart stay at most that many steps apart.  Scores that all move the same way still do
 (docs/proofs/selection.md).  Integers are on the grid already.
 """
 
@@ -30,14 +30,14 @@ from curador.privacy import Neighbors
 Scores = Sequence[float | Fraction] | NDArray[Any]
 
 BITS = 30
-"""A sensitivity is at least 2**30 steps."""
+"""A sensitivity is at least 2**BITS steps."""
 
 MOST_STEPS = 1 << 40
-"""A sensitivity with a larger numerator gets exactly this many steps; integers may then fall between them."""
+"""The exact number of steps of a sensitivity with a larger numerator; integers may then fall between them."""
 
 FARTHEST = 1 << 61
-"""A score further than this below the best of a choice counts as this far below, at least 2**20 sensitivities: that too
-moves by no more than the scores do."""
+"""The largest gap below the best score, at least 2**20 sensitivities.  A larger gap counts as this one; that too moves
+by no more than the scores do."""
 
 
 _T = TypeVar("_T")
@@ -45,7 +45,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True)
 class ScoreGrid:
-    """Multiples of ``step``, of which a sensitivity holds exactly ``steps``.
+    """Multiples of ``step``; a sensitivity holds exactly ``steps`` of them.
 
     >>> ScoreGrid.of(Fraction(1)).gaps([3, 5, 4.5]) / 2**30
     array([2. , 0. , 0.5])
@@ -58,24 +58,24 @@ class ScoreGrid:
 
     @classmethod
     def of(cls, sensitivity: Fraction) -> ScoreGrid:
-        """The grid for scores of this sensitivity."""
+        """Make the grid for scores of this sensitivity."""
         p = sensitivity.numerator
         # With p / q = sensitivity and steps = p 2**k, one is q 2**k steps: a whole number.
         steps = p << max(0, BITS + 1 - p.bit_length()) if p <= MOST_STEPS else MOST_STEPS
         return cls(steps, sensitivity / steps)
 
     def floor(self, score: object) -> int:
-        """How many whole steps a score is, rounded down, exactly."""
+        """Round a score down to whole steps, exactly."""
         return real_scalar(score) // self.step
 
     def gaps(self, scores: Any) -> NDArray[np.int64]:
-        """How many steps each score lies below the best.
+        """Count the steps of each score below the best.
 
-        The same numbers give the same gaps whatever types carry them: a type that depends on the data, say a list
-        of ints beside a list with one float in it, must not change the law.
+        The same numbers give the same gaps in any type.  A type may depend on the data: a list of ints, say, beside a
+        list with one float.  It must not change the law.
         """
         refuse_hidden(scores)
-        given = np.asarray(scores) if isinstance(scores, np.ndarray) else None  # without what a subclass does
+        given = np.asarray(scores) if isinstance(scores, np.ndarray) else None  # drops what a subclass adds
         listed = isinstance(scores, Sequence) and not isinstance(scores, str | bytes)
         if not (listed if given is None else given.ndim == 1):
             raise InvalidValue("Scores come one per candidate.", fix="Pass a list or an array of one dimension.")
@@ -125,7 +125,7 @@ def _below(steps: list[int]) -> NDArray[np.int64]:
 class Selection(Mechanism):
     """The common part of the choices below: scores of a given sensitivity, their grid, and a budget.
 
-    ``monotonic`` says that between neighbours all scores move the same way, as counts do under add-remove; it
+    ``monotonic`` states that between neighbours all scores move the same way, as counts do under add-remove.  It
     doubles the effect of epsilon.
     """
 
@@ -152,7 +152,7 @@ class Selection(Mechanism):
 
     @property
     def grid(self) -> ScoreGrid:
-        """The grid that scores are rounded down to."""
+        """The grid to which scores are rounded down."""
         return ScoreGrid.of(self.sensitivity)
 
     @property
@@ -165,11 +165,11 @@ class Selection(Mechanism):
         return PureLoss(self.epsilon, self.neighbors)
 
     def release(self, scores: Scores, *, entropy: Entropy = SYSTEM) -> int:
-        """The place of the chosen candidate in the list of scores."""
+        """Choose a candidate; return its place in the list of scores."""
         return self._pick(self.grid.gaps(scores), entropy)
 
     def error(self, count: int, confidence: float = 0.95) -> float:
-        """Of ``count`` candidates, the chosen one scores at most this much below the best, at least this often.
+        """Bound the loss of score of the chosen among ``count`` candidates, at least this often.
 
         It is infinite where epsilon is so small that the choice reaches beyond :data:`FARTHEST`.
         """
@@ -179,7 +179,7 @@ class Selection(Mechanism):
         others = times(whole(count, "count", 1)) - 1
         reach = max(0.0, self._reach(others, miss)) if others else 0.0
         steps = Fraction(above(reach)) / self.rate
-        if steps > FARTHEST:  # candidates that far below are all alike, and the chosen one may be any of them
+        if steps > FARTHEST:  # candidates that far below are all alike, and any of them may be chosen
             return math.inf
         # One more step, because scores were rounded down to the grid before they were compared.
         return up((steps + 1) * self.grid.step)
@@ -193,10 +193,10 @@ class Selection(Mechanism):
 
 
 class ExponentialMechanism(Selection):
-    """A candidate with probability proportional to exp(epsilon * score / (2 * sensitivity)).
+    """Choose a candidate with probability proportional to exp(epsilon * score / (2 * sensitivity)).
 
     Guarantee: epsilon-DP [MT07], and of bounded range epsilon [DR19], so that many choices compose better than many
-    pure releases; scores are first rounded down to a grid, at no cost (docs/proofs/selection.md).
+    pure releases.  Scores are first rounded down to a grid, at no cost (docs/proofs/selection.md).
     Assumes: no score moves by more than ``sensitivity`` between neighbours, and the candidates are public.
 
     >>> mechanism = ExponentialMechanism(sensitivity=1, epsilon=2)
@@ -224,17 +224,19 @@ class ExponentialMechanism(Selection):
         return choose(gaps, self.rate, entropy=entropy)
 
     def _reach(self, others: int, miss: float) -> float:
-        # Those a below the best weigh at most x = others * exp(-a) against the best's 1, and x / (1 + x) <= miss;
+        # Candidates a below the best weigh at most x = others * exp(-a) against the best's 1, and x / (1 + x) <= miss;
         # it is attained, and below the ln(count / miss) of [DR14, Theorem 3.11].
         return math.log(others) + math.log1p(-miss) - math.log(miss)
 
 
 class PermuteAndFlip(Selection):
-    """The candidates in random order, each accepted with probability exp(-epsilon * gap / (2 * sensitivity)).
+    """Try candidates in random order, and accept each with a probability that falls with its gap.
 
-    ``gap`` is how far the candidate's score is below the best, which is therefore always accepted when reached.
-    The coins do not depend on the order, and the first of a random order among those that would be accepted is a
-    uniform one of them: so all coins are thrown at once and one of the heads is drawn.
+    The probability is exp(-epsilon * gap / (2 * sensitivity)).
+
+    ``gap`` is the distance of the candidate's score below the best, which is therefore always accepted when reached.
+    The coins do not depend on the order.  The first of a random order among those that would be accepted is a uniform
+    one of them.  So all coins are thrown at once, and one of the heads is drawn.
 
     Guarantee: epsilon-DP, and never further from the best than the exponential mechanism [MS20]; with monotonic
     scores, and on the grid, by docs/proofs/selection.md.
@@ -259,7 +261,7 @@ class PermuteAndFlip(Selection):
 
 
 class ReportNoisyMax(Selection):
-    """The candidate whose score is best once Laplace noise on the grid is added to each; the first, if several are.
+    """Choose the best score after Laplace noise on the grid is added to each; the first of several.
 
     Guarantee: epsilon-DP [DR14, Claim 3.9], here with integer noise and ties (docs/proofs/selection.md).
     Assumes: no score moves by more than ``sensitivity`` between neighbours, and the candidates are public.
@@ -305,10 +307,12 @@ class ReportNoisyMax(Selection):
 
 @dataclass(frozen=True, init=False)
 class TopK(Mechanism):
-    """The ``k`` best candidates, one after another, each by the exponential mechanism at epsilon / k.
+    """Choose the ``k`` best candidates, one after another.
 
-    Guarantee: epsilon-DP; k choices of bounded range epsilon / k each [DR19], which an accountant may compose more
-    tightly when a delta is allowed.
+    Each choice is by the exponential mechanism at epsilon / k.
+
+    Guarantee: epsilon-DP.  These are k choices of bounded range epsilon / k each [DR19], which an accountant may
+    compose more tightly when a delta is allowed.
     Assumes: no score moves by more than ``sensitivity`` between neighbours, and the candidates are public.
 
     >>> mechanism = TopK(2, sensitivity=1, epsilon=2)
@@ -341,13 +345,13 @@ class TopK(Mechanism):
         return self.k * self.each.event
 
     def release(self, scores: Scores, *, entropy: Entropy = SYSTEM) -> list[int]:
-        """The places of the chosen candidates in the list of scores, in the order they were chosen."""
+        """Choose candidates; return their places in the list of scores, in the order of choice."""
         grid = self.each.grid
         gaps = grid.gaps(scores)
         if gaps.size < self.k:
             raise InvalidValue(f"Cannot choose {self.k} of {gaps.size} candidates.", fix="Choose fewer.")
         plain = np.asarray(scores) if isinstance(scores, np.ndarray) else scores
-        # Where none is that far below the best, none is that far below the best that is left.
+        # Where none is that far below the best, none is that far below the best of the rest.
         steps = [grid.floor(score) for score in plain] if gaps.max() == FARTHEST else []
         left = np.arange(gaps.size)
         chosen: list[int] = []
@@ -357,14 +361,14 @@ class TopK(Mechanism):
             if len(chosen) == self.k:
                 return chosen
             left, gaps = np.delete(left, place), np.delete(gaps, place)
-            if steps and gaps.min() > 0 and gaps.max() == FARTHEST:  # clamped below a best that is no longer left
+            if steps and gaps.min() > 0 and gaps.max() == FARTHEST:  # clamped below a best that was chosen already
                 gaps = _below([steps[i] for i in left.tolist()])
 
     def error(self, count: int, confidence: float = 0.95) -> float:
-        """Every chosen candidate scores at most this much below the true k-th best, at least this often."""
+        """Bound the loss of score of every chosen candidate below the true k-th best, at least this often."""
         if whole(count, "count", 1) < self.k:
             raise InvalidParameter(f"Cannot choose {self.k} of {count} candidates.", fix="Choose fewer.")
-        # Each choice is close to the best still left, which is no worse than the k-th best of all.
+        # Each choice is close to the best of the rest, which is at least as good as the k-th best of all.
         return self.each._error(count, (1 - checked_confidence(confidence)) / self.k)
 
 
@@ -377,10 +381,12 @@ def exponential_mechanism(scores: Scores, sensitivity: Number, epsilon: Number) 
 def exponential_mechanism(
     scores: Mapping[Any, Any] | Scores, sensitivity: Number, epsilon: Number, candidates: Sequence[Any] | None = None
 ) -> Any:
-    """The course's function: a candidate h with probability proportional to exp(epsilon * s(h) / (2 * sensitivity)).
+    """The course's function: choose a candidate h by its score s(h).
 
-    Scores come as a mapping from candidates, as a list beside a list of candidates, or as a list alone, in which
-    case the place of the chosen one is returned.  All of them must be computed, however many there are.
+    The probability is proportional to exp(epsilon * s(h) / (2 * sensitivity)).
+
+    Scores come as a mapping from candidates, as a list beside a list of candidates, or as a list alone.  For a list
+    alone the place of the chosen one is returned.  All scores must be computed, even of very many candidates.
 
     Guarantee: epsilon-DP, as :class:`ExponentialMechanism`.
 
@@ -401,7 +407,7 @@ def permute_and_flip(scores: Scores, sensitivity: Number, epsilon: Number) -> in
 def permute_and_flip(
     scores: Mapping[Any, Any] | Scores, sensitivity: Number, epsilon: Number, candidates: Sequence[Any] | None = None
 ) -> Any:
-    """A candidate of high score, as :func:`exponential_mechanism` but closer to the best.
+    """Choose a candidate of high score, as :func:`exponential_mechanism` but closer to the best.
 
     Guarantee: epsilon-DP, as :class:`PermuteAndFlip`.
 
@@ -420,7 +426,7 @@ def report_noisy_max(scores: Scores, sensitivity: Number, epsilon: Number) -> in
 def report_noisy_max(
     scores: Mapping[Any, Any] | Scores, sensitivity: Number, epsilon: Number, candidates: Sequence[Any] | None = None
 ) -> Any:
-    """A candidate of high score, the best after Laplace noise on each.
+    """Choose a candidate of high score, the best after Laplace noise on each.
 
     Guarantee: epsilon-DP, as :class:`ReportNoisyMax`.
 

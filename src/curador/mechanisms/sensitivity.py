@@ -1,8 +1,8 @@
-"""How far one unit can move a statistic: by rule, and by exhaustive search to check the rules.
+"""The largest change of a statistic by one unit: by rule, and by search to check the rules.
 
-The sensitivity of a statistic is its largest change between neighbours [DMNS06]: in the l1 norm for Laplace
-noise, in l2 for Gaussian noise, in l-infinity for scores and for one coordinate at a time.  Everything is exact;
-the l2 sensitivity is kept squared so that it stays a fraction.
+The sensitivity of a statistic is its largest change between neighbours [DMNS06].  Laplace noise needs it in the l1
+norm, Gaussian noise in l2, scores and single coordinates in l-infinity.  Everything is exact; the l2 sensitivity is
+stored squared so that it stays a fraction.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _Record = TypeVar("_Record")
 _ZERO = Fraction(0)
 
 LARGEST_SEARCH = 1_000_000
-"""How many databases :func:`search` is willing to visit."""
+"""The most databases that :func:`search` visits."""
 
 MOST_CONTRIBUTED = 1 << 62
 """The most groups of a unit, and the most rows in each, as for all integers: the squares of norms fit doubles."""
@@ -31,7 +31,7 @@ MOST_CONTRIBUTED = 1 << 62
 
 @dataclass(frozen=True, slots=True)
 class Sensitivity:
-    """The most a statistic moves between neighbours, in three norms.
+    """The largest change of a statistic between neighbours, in three norms.
 
     >>> s = Sensitivity(l1=2, l2_squared=2, linf=1)
     >>> s.l1, float(s.l2), s.neighbors.value
@@ -61,7 +61,7 @@ class Sensitivity:
         return sqrt_up(self.l2_squared)
 
     def covers(self, other: Sensitivity) -> bool:
-        """Whether noise made for this sensitivity also protects a statistic of the other.
+        """Whether noise for this sensitivity also protects a statistic of the other.
 
         >>> bounded_sum(0, 10).covers(count()), count().covers(bounded_sum(0, 10))
         (True, False)
@@ -72,11 +72,11 @@ class Sensitivity:
 
 @dataclass(frozen=True, slots=True)
 class Contribution:
-    """The bounds on one unit's contribution: at most ``groups`` groups, at most ``rows`` rows in each.
+    """The bounds on a unit's contribution: at most ``groups`` groups, at most ``rows`` rows in each.
 
-    ``total`` is the most rows in all groups together, where that is what is limited (:func:`in_all`).
-    ``fewest`` is how many rows every unit is known to have: 1 where a unit is a row and no filter drops it.
-    It matters only under replace, where a unit that is always present cannot vanish; 0 is always safe.
+    ``total`` is the most rows in all groups together, where that is the limit (:func:`in_all`).  ``fewest`` is the
+    number of rows that every unit is known to have: 1 where a unit is a row and no filter drops it.  It matters only
+    under replace, where a unit that is always present cannot vanish; 0 is always safe.
 
     >>> Contribution(rows=3, groups=5)
     Contribution(rows=3, groups=5, fewest=0)
@@ -111,7 +111,7 @@ class Contribution:
 
 
 def in_all(rows: int) -> Contribution:
-    """At most so many rows of each unit, in whatever groups.
+    """Limit each unit to ``rows`` rows, in whatever groups.
 
     >>> in_all(20).most, in_all(20).groups
     (20, 20)
@@ -131,7 +131,7 @@ def count(
 ) -> Sensitivity:
     """The number of rows that meet a condition: 1, under both kinds of neighbours.
 
-    ``cells`` is how many groups the answer has; None where that is not known (see :func:`histogram`).
+    ``cells`` is the number of groups of the answer; None where it is not known (see :func:`histogram`).
 
     >>> count().l1, count("replace").l1, count(contribution=Contribution(rows=3)).l1
     (Fraction(1, 1), Fraction(1, 1), Fraction(3, 1))
@@ -154,7 +154,7 @@ def histogram(
 
 
 def scaled(size: Sensitivity, factor: int) -> Sensitivity:
-    """The same statistic in smaller units: ``factor`` of them make one.
+    """Convert to smaller units of the same statistic: ``factor`` of them make one.
 
     >>> scaled(histogram("replace"), 4).l2_squared
     Fraction(32, 1)
@@ -171,8 +171,8 @@ def bounded_sum(
 ) -> Sensitivity:
     """A sum of values clipped to [lo, hi]: max(|lo|, |hi|) under add-remove, hi - lo under replace.
 
-    Under replace hi - lo holds where every unit is in the sum (``fewest=1``) or 0 lies in [lo, hi].  Otherwise
-    the replaced row may be one that the filter drops, and the change is counted from 0.
+    Under replace hi - lo holds where every unit is in the sum (``fewest=1``) or 0 lies in [lo, hi].  Otherwise the
+    filter may drop the replaced row, and the change is counted from 0.
 
     Fails: without bounds one row moves the sum without limit; refused.
 
@@ -193,8 +193,8 @@ def mean(lo: Number, hi: Number, n: int, neighbors: Neighbors | str = Neighbors.
 
     Assumes: every one of the n units has one row in the mean, so neighbours are of the replace kind.
     Fails: under add-remove n itself is private; refused.  Over tables of any size the sensitivity is (hi - lo) / 2,
-    from one row to two, however many rows there are; and no rows have no mean.  Release :func:`sum_and_count`
-    and divide afterwards.
+    from one row to two, however many rows there are; and the mean of no rows is undefined.  Release
+    :func:`sum_and_count` and divide afterwards.
 
     >>> mean(0, 200_000, n=10_000).l1
     Fraction(20, 1)
@@ -214,8 +214,8 @@ def sum_and_count(
     """The pair (sum of x - c, number of rows), c the middle of [lo, hi]: a mean whose n is private.
 
     The noisy sum over the noisy count, plus c, estimates the mean: post-processing, at no further cost.  Centring
-    halves the reach of a row to h = (hi - lo) / 2.  Add-remove: l1 is h + 1.  Replace: the two coordinates
-    cannot both move most at once, so l1 is max(2h, h + 1), less than the 2h + 1 of its parts.
+    halves the reach of a row to h = (hi - lo) / 2.  Under add-remove l1 is h + 1.  Under replace both coordinates
+    cannot move most at once, so l1 is max(2h, h + 1), less than the 2h + 1 of its parts.
 
     >>> sum_and_count(0, 10).l1, sum_and_count(0, 10, "replace").l1, sum_and_count(0, 10).l2_squared
     (Fraction(6, 1), Fraction(10, 1), Fraction(26, 1))
@@ -234,10 +234,10 @@ def sum_and_count(
 
 
 def variance(lo: Number, hi: Number, n: int, neighbors: Neighbors | str = Neighbors.REPLACE) -> Sensitivity:
-    """The variance (divided by n) of exactly ``n`` values clipped to [lo, hi]: (hi - lo)**2 (n - 1) / n**2.
+    """The variance (divided by n) of exactly ``n`` values clipped to [lo, hi].
 
-    With m the mean of the other n - 1 values, the variance is a constant plus (x - m)**2 (n - 1) / n**2, and
-    |x - m| <= hi - lo.
+    Its sensitivity is (hi - lo)**2 (n - 1) / n**2.  Let m be the mean of the other n - 1 values.  Then the variance is
+    a constant plus (x - m)**2 (n - 1) / n**2, and |x - m| <= hi - lo.
     Assumes: as :func:`mean`, n is public and neighbours are of the replace kind.
 
     >>> variance(0, 1, n=2).l1, variance(0, 10, n=100).l1
@@ -249,9 +249,9 @@ def variance(lo: Number, hi: Number, n: int, neighbors: Neighbors | str = Neighb
 
 
 def vector(*parts: Sensitivity) -> Sensitivity:
-    """Several statistics of the same rows, released as one vector: l1 and l2 squared add up, linf does not.
+    """Several statistics of the same rows as one vector: l1 and l2 squared add up, linf does not.
 
-    It holds whatever the statistics are; a rule of their own may give less (:func:`histogram`, :func:`sum_and_count`).
+    It holds for any statistics; a rule of their own may give less (:func:`histogram`, :func:`sum_and_count`).
 
     >>> adults, readers = count(), count()
     >>> vector(adults, readers).l1
@@ -276,14 +276,14 @@ def search(
     rows: int,
     neighbors: Neighbors | str = Neighbors.ADD_REMOVE,
 ) -> Sensitivity:
-    """The sensitivity of any function, by trying every pair of neighbours over a small domain.
+    """Find the sensitivity of any function, by trying every pair of neighbours over a small domain.
 
     Add-remove tries every database of at most ``rows`` rows, replace every one of exactly ``rows`` rows.  For a unit
-    of several rows let ``domain`` list whole units.  The function answers a number, or a sequence of numbers, and
-    the search is exact where it answers integers or fractions.
+    of several rows let ``domain`` list whole units.  The function returns a number, or a sequence of numbers, and the
+    search is exact where it returns integers or fractions.
 
     Assumes: the function does not look at the order of the rows.
-    Fails: what it finds is a lower bound for larger domains and tables; a rule needs a proof.
+    Fails: the result is a lower bound for larger domains and tables; a rule needs a proof.
 
     >>> search(lambda ages: sum(age >= 18 for age in ages), domain=(17, 18), rows=5).l1
     Fraction(1, 1)
@@ -303,7 +303,7 @@ def search(
             answers[database] = _numbers(function(tuple(domain[i] for i in database)))
         return answers[database]
 
-    pairs = _replaced if kind is Neighbors.REPLACE else _removed
+    pairs = _replacements if kind is Neighbors.REPLACE else _removals
     most = _Norms(_ZERO, _ZERO, _ZERO)
     for d, e in pairs(len(domain), size):
         most = _Norms(*map(max, most, _change(answer(d), answer(e))))
@@ -311,14 +311,14 @@ def search(
 
 
 def _too_many(records: int, rows: int) -> bool:
-    # C(42, 21) alone is over the limit: no need to work out a number of a million digits.
+    # C(42, 21) alone exceeds the limit, so a number of a million digits is never computed.
     return min(records, rows) > 20 or math.comb(records + rows, rows) > LARGEST_SEARCH
 
 
 # Databases are multisets of indices into the domain, as sorted tuples.
 
 
-def _removed(records: int, rows: int) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
+def _removals(records: int, rows: int) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
     for size in range(1, rows + 1):
         for database in combinations_with_replacement(range(records), size):
             for i in range(size):
@@ -326,7 +326,7 @@ def _removed(records: int, rows: int) -> Iterator[tuple[tuple[int, ...], tuple[i
                     yield database, database[:i] + database[i + 1 :]
 
 
-def _replaced(records: int, rows: int) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
+def _replacements(records: int, rows: int) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
     for others in combinations_with_replacement(range(records), rows - 1):
         yield from combinations([tuple(sorted((*others, x))) for x in range(records)], 2)
 
@@ -346,7 +346,7 @@ def _change(a: tuple[Fraction, ...], b: tuple[Fraction, ...]) -> _Norms:
     return _Norms(sum(moves, _ZERO), sum((m * m for m in moves), _ZERO), max(moves, default=_ZERO))
 
 
-# ---- what the rules share ------------------------------------------------------------------------------------
+# ---- shared by the rules -------------------------------------------------------------------------------------
 
 
 class _Norms(NamedTuple):
@@ -362,11 +362,11 @@ def _scalar(change: Fraction | int) -> _Norms:
 def _spread(
     reach: _Norms, swap: _Norms, neighbors: Neighbors | str, contribution: Contribution, cells: int | None
 ) -> Sensitivity:
-    """One unit over its groups: ``reach`` is the most it puts into one group, ``swap`` the most one group moves
-    when the old and the new unit are both in it.
+    """Spread a unit over its groups.
 
-    Replaced units share k groups and are alone in g - k others each, so l1 and l2 squared are at most
-    k swap + 2 (g - k) reach: linear in k, largest at its ends.  Both need k + 2 (g - k) <= cells.
+    ``reach`` is the most that it puts into one group.  ``swap`` is the largest change of a group when the old and the
+    new unit are both in it.  Replaced units share k groups and are alone in g - k others each.  So l1 and l2 squared
+    are at most k swap + 2 (g - k) reach: linear in k, largest at its ends.  Both need k + 2 (g - k) <= cells.
     """
     kind, g = Neighbors(neighbors), contribution.groups
     if cells is not None and whole(cells, "cells", 1) < g:

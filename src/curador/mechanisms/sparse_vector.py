@@ -1,4 +1,4 @@
-"""The sparse vector technique: which of many questions lie above a threshold, paid only for those that do."""
+"""The sparse vector technique: the questions whose values lie above a threshold, paid only for those."""
 
 from __future__ import annotations
 
@@ -24,16 +24,18 @@ ALREADY = "the whole epsilon was spent when it was opened; nothing was drawn and
 
 @dataclass(frozen=True, init=False)
 class AboveThreshold(Mechanism):
-    """Questions asked one by one, each answered by whether its value is above the threshold, until ``cutoff`` were.
+    """Ask questions one by one whether their values are above a threshold.
 
-    The threshold gets Laplace noise once and keeps it; every question gets fresh Laplace noise ``cutoff`` times as
-    wide.  Answers below are free, so the whole epsilon is spent at opening, whatever is asked later.  A question of
-    its own threshold t is asked as its value minus t, with the threshold 0.
+    Up to ``cutoff`` answers may be "above".
+
+    The threshold gets Laplace noise once and keeps it.  Every question gets new Laplace noise ``cutoff`` times as wide.
+    Answers below are free, so the whole epsilon is spent at opening, whatever is asked later.  A question with its own
+    threshold t is asked as its value minus t, with the threshold 0.
 
     Guarantee: epsilon-DP, also for questions chosen on the way [LSL17, Algorithm 7], here on integer steps
-    (docs/proofs/selection.md); epsilon is split as 1 : (2 cutoff)**(2/3), or 1 : cutoff**(2/3) if monotonic.
+    (docs/proofs/selection.md).  Epsilon is split as 1 : (2 cutoff)**(2/3), or 1 : cutoff**(2/3) if monotonic.
     Assumes: each value moves by at most ``sensitivity`` between neighbours; ``monotonic``: all move the same way.
-    Fails: after ``cutoff`` answers above nothing more is answered; that is what keeps the promise.
+    Fails: nothing is answered after ``cutoff`` answers above, since the promise depends on it.
 
     >>> mechanism = AboveThreshold(threshold=1000, epsilon=1, sensitivity=1, cutoff=2)
     >>> watch = mechanism.open()
@@ -77,7 +79,7 @@ class AboveThreshold(Mechanism):
         if self.cutoff >= 1 << 40:
             raise InvalidParameter("A cutoff of 2**40 answers or more is not meant.", fix="Choose a smaller cutoff.")
         moves = self.cutoff * (1 if self.monotonic else 2)
-        # Any split keeps the promise; this one makes the noise of a comparison least [LSL17, Section 4.2].
+        # Any split keeps the promise; this one minimises the noise of a comparison [LSL17, Section 4.2].
         ratio = Fraction(moves ** (2 / 3)).limit_denominator(1 << 20)
         first = self.epsilon / (1 + ratio)
         steps = self.grid.steps
@@ -85,7 +87,7 @@ class AboveThreshold(Mechanism):
 
     @property
     def grid(self) -> ScoreGrid:
-        """The grid that values and threshold are rounded down to."""
+        """The grid to which values and threshold are rounded down."""
         return ScoreGrid.of(self.sensitivity)
 
     @property
@@ -93,11 +95,11 @@ class AboveThreshold(Mechanism):
         return PureLoss(self.epsilon, self.neighbors)
 
     def open(self, *, entropy: Entropy = SYSTEM) -> Watch:
-        """Start answering; one event, whatever is asked."""
+        """Start answering; the event is the same for any questions."""
         return Watch(self, entropy)
 
     def release(self, values: Iterable[float | Fraction], *, entropy: Entropy = SYSTEM) -> list[bool]:
-        """The answers to questions known in advance, up to the one that reaches the cutoff."""
+        """Answer questions known in advance, up to the one that reaches the cutoff."""
         if not isinstance(values, Iterable) or is_scalar(values):
             raise InvalidValue("Values come one per question.", fix="Pass a list; open() asks one after another.")
         steps = [self.grid.floor(x) for x in values]
@@ -110,8 +112,11 @@ class AboveThreshold(Mechanism):
         return answers
 
     def error(self, count: int, confidence: float = 0.95) -> float:
-        """All of ``count`` answers are right for values at least this far from the threshold, at least this often."""
-        # The noise of a question, less that of the threshold, must not carry any of them across.
+        """The distance from the threshold beyond which all of ``count`` answers are right.
+
+        They are right at least this often.
+        """
+        # The noise of a question, less that of the threshold, must not carry any value across.
         miss = (1 - checked_confidence(confidence)) / times(whole(count, "count", 1))
         reach = Fraction(above(_crossing(float(self.question_scale / self.threshold_scale), miss)))
         # Integer noise is within a step of continuous noise (docs/proofs/noise.md), and rounding down costs one more.
@@ -119,7 +124,10 @@ class AboveThreshold(Mechanism):
 
 
 def _crossing(wide: float, miss: float) -> float:
-    """An x with P(A + B >= x) <= miss, for independent Laplace A of scale ``wide`` >= 1 and B of scale 1."""
+    """Find an x with P(A + B >= x) <= miss.
+
+    A and B are independent Laplace noises of scale ``wide`` >= 1 and of scale 1.
+    """
 
     def tail(x: float) -> float:
         if wide < 1.001:  # as if both had the wider scale, which is more
@@ -136,9 +144,11 @@ def _crossing(wide: float, miss: float) -> float:
 
 
 class Watch(OneProcess):
-    """An open :class:`AboveThreshold`: it holds the noisy threshold, so it must not be shown to an analyst.
+    """An open :class:`AboveThreshold`, with its noisy threshold.
 
-    Guarantee: what it answers is one event of its mechanism; threads may share it, forked children and copies not.
+    Do not show it to an analyst.
+
+    Guarantee: all its answers are one event of its mechanism; threads may share it, forked children and copies not.
 
     >>> watch = AboveThreshold(0, epsilon=1, sensitivity=1).open()
     >>> watch.ask(10**6)
@@ -159,7 +169,7 @@ class Watch(OneProcess):
 
     @property
     def left(self) -> int:
-        """How many answers above the threshold may still be given."""
+        """The number of answers above the threshold that may still be given."""
         return self._left
 
     def ask(self, value: float | Fraction) -> bool:

@@ -1,7 +1,7 @@
 """Noisy counts of groups, shown only where they reach a threshold, when the keys come from the data.
 
-The noise that shows a group is the noise of the number that is shown.  Of the groups that are shown it is no longer
-the law that was drawn from, but that law given that the threshold was reached, and intervals are made from that one.
+The noise that shows a group is also the noise of the number shown.  So the noise of shown groups has another law: the
+drawn law, given that the threshold was reached.  Intervals use that conditional law.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ from curador.numbers import Number, positive, rational, set_fields, whole
 from curador.privacy import Neighbors
 
 SLACK = 1 + 2.0**-30
-"""Chances are worked out in doubles, to far less than 2**-30 of themselves, and taken to be larger by this factor."""
+"""The factor by which chances are enlarged: they are computed in doubles, to far less than 2**-30 of themselves."""
 
 SUMMED = 64
 """Up to this deviation tails of the integer Gaussian are summed term by term; above it, integrals enclose them."""
 
 KNOWN, REACH = 35, 37
-"""Tails are known up to so many deviations; the sums for them go on to the second, with weights above 1e-300."""
+"""The deviations up to which tails are known; their sums go on to the second number, with weights above 1e-300."""
 
 Chance = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
 class Thresholded(GroupSelection):
-    """Noisy counts of units, shown where they reach ``threshold``; the common part of the two mechanisms below."""
+    """Noisy counts of units, shown where they reach ``threshold``; the base of the two mechanisms below."""
 
     delta: Fraction
     groups: int
@@ -63,11 +63,11 @@ class Thresholded(GroupSelection):
 
     @abstractmethod
     def _reaches(self, a: Integers, b: Integers) -> Chance:
-        """At least P(noise >= a, given noise >= b), for a >= 0 and b <= a."""
+        """A lower bound on P(noise >= a, given noise >= b), for a >= 0 and b <= a."""
 
     @abstractmethod
     def _stays(self, a: Integers, b: Integers) -> Chance:
-        """At least P(noise <= a, given noise >= b), for b <= a <= 0."""
+        """A lower bound on P(noise <= a, given noise >= b), for b <= a <= 0."""
 
     @property
     def event(self) -> Event:
@@ -78,7 +78,7 @@ class Thresholded(GroupSelection):
         return self.threshold - 1 + self._beyond(1 - rational(checked_confidence(confidence)))
 
     def noisy(self, counts: Any, *, entropy: Entropy = SYSTEM) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-        """For each group whether it may be shown, and its noisy count, which is private unless it may."""
+        """Mark the groups that may be shown; return all noisy counts, of which the others' stay private."""
         units = checked_units(counts)
         found = clamp(units + self._sample(units.size, entropy))
         return (units > 0) & (found >= self.threshold), found
@@ -87,19 +87,20 @@ class Thresholded(GroupSelection):
         return self.noisy(counts, entropy=entropy)[0]
 
     def release(self, keys: Any, counts: Any, *, entropy: Entropy = SYSTEM) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        """The keys that may be shown, sorted, and their noisy counts."""
+        """Return the keys that may be shown, sorted, and their noisy counts."""
         units = checked_units(counts)
         found, order = sorted_keys(keys, units)
         kept, noisy = self.noisy(units[order], entropy=entropy)
         return found[kept], noisy[kept]
 
     def interval(self, noisy: Any, confidence: float = 0.95) -> tuple[Integers, Integers]:
-        """Where the counts of shown groups lie, each given that its group was shown; the noisy count lies there too.
+        """Intervals for the counts of shown groups, each given that its group was shown.
 
-        A noisy count hardly above the threshold says little: its interval goes down to 1, the least that is shown.
+        Each contains its noisy count.  A noisy count hardly above the threshold carries little information: its
+        interval goes down to 1, the least count of a shown group.
 
-        Guarantee: of the groups that are shown, each interval covers with probability at least ``confidence``, however
-        large or small its count is [WFB13]; both tails are those of the exact law, rounded up (docs/proofs/keys.md).
+        Guarantee: each interval of a shown group covers with probability at least ``confidence``, for any count
+        [WFB13].  Both tails are those of the exact law, rounded up (docs/proofs/keys.md).
 
         >>> low, high = ThresholdedLaplace(epsilon=1, delta=1e-6).interval([15, 18, 19, 1000])
         >>> list(zip(low.tolist(), high.tolist()))
@@ -123,16 +124,19 @@ class Thresholded(GroupSelection):
         return low[back], high[back]
 
     def _one_unit(self) -> int:
-        """The least threshold that a group of one unit reaches so rarely that delta covers all that can differ."""
+        """The least threshold that a group of one unit reaches rarely enough for delta.
+
+        Delta covers all that can differ.
+        """
         return 1 + self._beyond(self.delta / groups_moved(self.groups, self.neighbors))
 
 
 @dataclass(frozen=True, init=False)
 class ThresholdedLaplace(Thresholded):
-    """Counts of units with integer Laplace noise, shown where they reach a threshold; the others are left out.
+    """Counts of units with integer Laplace noise, shown where they reach a threshold.
 
     Guarantee: integer Laplace noise of l1 sensitivity ``groups`` beside a failure of probability delta, hence
-    (epsilon, delta)-DP [KKMN09]; the threshold is the least that the exact law allows (docs/proofs/keys.md).
+    (epsilon, delta)-DP [KKMN09].  The threshold is the least that the exact law allows (docs/proofs/keys.md).
     Assumes: a unit is counted once in each of at most ``groups`` groups.
 
     >>> mechanism = ThresholdedLaplace(epsilon=1, delta=1e-6)
@@ -174,7 +178,7 @@ class ThresholdedLaplace(Thresholded):
     def _reaches(self, a: Integers, b: Integers) -> Chance:
         rate = float(1 / self.scale)
         q = math.exp(-rate)
-        # Above the middle the law has no memory: what was reached before does not count.
+        # Above the middle the law has no memory: an earlier level does not count.
         sure = 1 - np.exp(-rate * (1 - np.minimum(b, 0))) / (1 + q)
         return np.asarray(np.where(b >= 0, np.exp(-rate * (a - b)), np.exp(-rate * a) / (1 + q) / sure))
 
@@ -187,7 +191,7 @@ class ThresholdedLaplace(Thresholded):
 
 @dataclass(frozen=True, init=False)
 class ThresholdedGaussian(Thresholded):
-    """Counts of units with integer Gaussian noise, shown where they reach a threshold; the others are left out.
+    """Counts of units with integer Gaussian noise, shown where they reach a threshold.
 
     Give ``rho``, the concentrated DP of the noise, or its deviation ``sigma``.  The threshold comes from the tail of
     this noise itself: the threshold of Laplace noise would be too low.
@@ -230,7 +234,7 @@ class ThresholdedGaussian(Thresholded):
 
     @property
     def _noise_event(self) -> DiscreteGaussianNoise:
-        # Counts that do not differ carry noise alone: the dimension is that of those that do.
+        # Equal counts carry noise alone: the dimension is the number of differing ones.
         moved = groups_moved(self.groups, self.neighbors)
         return DiscreteGaussianNoise(self.variance, moved, moved, self.neighbors)
 
@@ -250,15 +254,15 @@ class ThresholdedGaussian(Thresholded):
             with np.errstate(divide="ignore", invalid="ignore"):
                 found = self._from(np.minimum(a, most)) / self._from(b)
             return np.where(b > most, 1.0, found)
-        # Weights fall from 0 on: the sum from a on is below the integral from a - 1, and that from b above the one
-        # from b, also for b < 0, since all weights together are above their integral (Poisson's formula).
+        # Weights fall from 0 on: the sum from a on is below the integral from a - 1, and the sum from b above the
+        # integral from b, also for b < 0, since all weights together are above their integral (Poisson's formula).
         found = _normal_tail((a - 1) / sigma) / np.maximum(_normal_tail(b / sigma), 1e-300)
         return np.where((a < 1) | (b > KNOWN * sigma), 1.0, np.minimum(found, 1.0))
 
     def _stays(self, a: Integers, b: Integers) -> Chance:
         sigma = math.sqrt(self.variance)
         if sigma <= SUMMED:
-            inside = self._from(-a) - self._from(1 - b)  # of numbers that are not alike, unless both are small
+            inside = self._from(-a) - self._from(1 - b)  # the numbers differ, unless both are small
             return np.asarray((inside + 2.0**-40 * self._from(-a)) / self._from(b))
         first = _normal_tail(np.maximum(-a - 1, 0) / sigma)
         between = first - _normal_tail(-b / sigma) + 2.0**-40 * first
@@ -274,7 +278,10 @@ class ThresholdedGaussian(Thresholded):
 
 
 def _edge(outside: Callable[[Integers], NDArray[np.bool_]], far: Integers, near: Integers) -> Integers:
-    """The integer next to the last that is outside, on the way from ``far``, which is, to ``near``, which is not."""
+    """Find the integer next to the last outside one, between ``far`` and ``near``.
+
+    ``far`` is outside, ``near`` is not.
+    """
     while (np.abs(near - far) > 1).any():
         middle = (near + far) // 2
         out = outside(middle)
@@ -285,9 +292,9 @@ def _edge(outside: Callable[[Integers], NDArray[np.bool_]], far: Integers, near:
 
 @lru_cache(8)
 def _weights_from(variance: Fraction) -> Chance:
-    """For each k >= 0 the sum of exp(-j**2 / (2 variance)) over j >= k; the last is 0."""
+    """The sums of exp(-j**2 / (2 variance)) over j >= k, for each k >= 0; the last is 0."""
     j = np.arange(math.ceil(REACH * math.sqrt(variance)) + 2, dtype=np.float64)
-    # Below 2**-900 no other weight than the first is a double either way, and the variance itself may be none.
+    # Below 2**-900 no other weight than the first is a double either way, and the variance itself may not be one.
     weights = np.exp(-(j**2) / max(float(2 * variance), 2.0**-900))
     tail = np.append(np.cumsum(weights[::-1])[::-1], 0.0)
     tail.flags.writeable = False  # cached, so shared between callers
@@ -301,7 +308,7 @@ def _normal_tail(x: NDArray[np.float64]) -> Chance:
 
 
 def _least(tail: Callable[[int, int], Fraction], most: Fraction, guess: float) -> int:
-    """The least k >= 1 with tail(k) <= most, the tail falling with k and enclosed to some 2**-60 of ``most``."""
+    """The least k >= 1 with tail(k) <= most; the falling tail is enclosed to some 2**-60 of ``most``."""
     bits = 64 + most.denominator.bit_length()
     low = high = max(1, math.ceil(guess))
     pace = 1
@@ -316,7 +323,7 @@ def _least(tail: Callable[[int, int], Fraction], most: Fraction, guess: float) -
 
 
 def _float(chance: Fraction) -> float:
-    """A probability as a float that is not 0: for first guesses only."""
+    """A probability as a float above 0: for first guesses only."""
     return max(float(chance), 1e-300)
 
 
@@ -326,9 +333,9 @@ _TWO_PI_BELOW = Fraction(6283185307179586, 10**15)
 def _gaussian_tail(variance: Fraction, k: int, bits: int) -> Fraction:
     """P(X >= k) for the integer Gaussian and k >= 1, above the truth by less than a part in 200.
 
-    From a on, (a + j)**2 >= a**2 + 2 a j makes each block of weights less than a geometric series, and blocks of a
-    sixteenth of the deviation keep what is lost below exp(1/512); what is left after the last block is a whole
-    geometric series.
+    From a on, (a + j)**2 >= a**2 + 2 a j makes each block of weights less than a geometric series.  Blocks of a
+    sixteenth of the deviation keep the loss below exp(1/512).  The rest after the last block is a whole geometric
+    series.
     """
     bits += variance.numerator.bit_length()
 

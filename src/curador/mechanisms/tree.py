@@ -1,4 +1,4 @@
-"""Continual counting: a running total released at every step, by noisy sums over a binary tree of time."""
+"""Continual counting: a running total at every step, by noisy sums over a binary tree of time."""
 
 from __future__ import annotations
 
@@ -33,25 +33,27 @@ from curador.numbers import Number, above, positive, set_fields, whole
 from curador.privacy import Neighbors
 
 NODE = 1 << 56
-"""Nodes are held at this, so that a sum of 41 of them stays inside a machine word; no allowed scale comes near it."""
+"""The clamp of nodes: a sum of 41 of them stays inside a machine word, and no allowed scale comes near it."""
 
 _LOW = 31
-"""Bits of an integer that are summed apart from its others."""
+"""The low bits of an integer, which are summed apart from the others."""
 
 
 @dataclass(frozen=True, init=False)
 class ContinualCount(Mechanism):
-    """A running total of integers over up to ``horizon`` steps, each node of a binary tree of time noised once.
+    """A running total of integers over up to ``horizon`` steps.
 
-    Steps are gathered in dyadic intervals; a total is the sum of at most log2 of them, and a step is in one
-    interval of each of the ``levels`` lengths.  Give ``epsilon`` for Laplace noise, ``rho`` (concentrated DP) or
-    ``sigma`` for Gaussian noise.
+    Each node of a binary tree of time is noised once.
 
-    Guarantee: integer Laplace noise of l1 sensitivity levels * sensitivity, or integer Gaussian noise of squared l2
-    sensitivity levels * sensitivity**2, for the whole stream [DNPR10, CSS11]; under replace twice the first, and four
-    times the second, or twice if not ``signed`` (docs/proofs/tree.md).
+    Steps are gathered in dyadic intervals.  A total is the sum of at most log2 of them, and a step is in one interval
+    of each of the ``levels`` lengths.  Give ``epsilon`` for Laplace noise, ``rho`` (concentrated DP) or ``sigma`` for
+    Gaussian noise.
+
+    Guarantee: for the whole stream, integer Laplace noise of l1 sensitivity levels * sensitivity, or integer Gaussian
+    noise of squared l2 sensitivity levels * sensitivity**2 [DNPR10, CSS11].  Under replace the first doubles; the
+    second is four times as large, or twice if not ``signed`` (docs/proofs/tree.md).
     Assumes: a unit adds at most ``sensitivity`` to the increment of one step, in size; under replace it may leave one
-    step and join another.  ``signed=False``: what it adds is never below 0, as in a count of rows.
+    step and join another.  ``signed=False``: its contribution is never below 0, as in a count of rows.
     Fails: nothing is released after the horizon; the whole cost is spent at opening.
 
     >>> mechanism = ContinualCount(horizon=1000, epsilon=1)
@@ -109,20 +111,20 @@ class ContinualCount(Mechanism):
 
     @property
     def levels(self) -> int:
-        """How many lengths of intervals there are: the most nodes that one step is part of."""
+        """The number of interval lengths, and so the most nodes of a step."""
         return self.horizon.bit_length()
 
     @property
     def _moved(self) -> int:
-        """How many nodes a unit can move; under replace it may leave one step and join another."""
+        """The number of nodes that a unit can move; under replace it may leave one step and join another."""
         return self.levels * (2 if self.neighbors is Neighbors.REPLACE else 1)
 
     @property
     def _squared(self) -> int:
-        """How far a unit can move the nodes, in squared l2 norm.
+        """The distance by which a unit can move the nodes, in squared l2 norm.
 
-        Under replace the unit that leaves and the one that joins each move it by sqrt(levels) sensitivities.  Of the
-        same sign they pull against each other where a node holds both; of different signs they move it together.
+        Under replace the unit that leaves and the one that joins each move it by sqrt(levels) sensitivities.  With the
+        same sign they pull against each other where a node holds both; with different signs they move it together.
         """
         together = 2 if self.signed and self.neighbors is Neighbors.REPLACE else 1
         return together * self._moved * self.sensitivity**2
@@ -142,13 +144,13 @@ class ContinualCount(Mechanism):
         return discrete_gaussian(self.variance)
 
     def nodes(self, step: int) -> int:
-        """How many noisy nodes the total after this step is made of."""
+        """The number of noisy nodes in the total after this step."""
         if not 1 <= whole(step, "step", 1) <= self.horizon:
             raise InvalidParameter(f"Step {step} is beyond the horizon {self.horizon}.", fix="Ask for an earlier step.")
         return step.bit_count()
 
     def error(self, confidence: float = 0.95, step: int | None = None) -> float:
-        """The total after a step (by default, any one) is off by at most this, at least this often."""
+        """Bound the error of the total after a step (by default, any step), at least this often."""
         # The step below the horizon with most nodes is all ones, except perhaps for its length.
         most = max(self.horizon.bit_count(), self.levels - 1)
         count = most if step is None else self.nodes(step)
@@ -163,7 +165,7 @@ class ContinualCount(Mechanism):
         return RunningCount(self, entropy)
 
     def release(self, increments: Any, *, entropy: Entropy = SYSTEM) -> NDArray[np.int64]:
-        """The noisy running totals of increments known in advance; a sum beyond 2**56 in an interval is held there."""
+        """Release the noisy running totals of increments known in advance; sums beyond 2**56 are clamped."""
         empty = isinstance(increments, list | tuple) and not increments
         given = np.zeros(0, np.int64) if empty else integer_array(increments)
         if given.ndim != 1:
@@ -174,12 +176,12 @@ class ContinualCount(Mechanism):
                 fix="Make it with a longer horizon, which costs a little more noise.",
             )
         # Clamping nodes, exact and noisy, keeps every sum inside a machine word.  The first never parts neighbours, the
-        # second is post-processing; noise held at 2**62 ends at a node's clamp either way.
+        # second is post-processing; noise clamped at 2**62 ends at a node's clamp either way.
         sums = _Sums(given)
         out = np.zeros(given.size, np.int64)
         steps = np.arange(1, given.size + 1)
         for level in range(given.size.bit_length()):
-            # Of the intervals of length 2**level, totals use the first, third, fifth, …: those that end a set bit.
+            # Among the intervals of length 2**level, totals use the first, third, fifth, …: those that end a set bit.
             ends = (2 * np.arange(((given.size >> level) + 1) // 2) + 1) << level
             nodes = sums.between(ends - (1 << level), ends)
             noisy = np.clip(nodes + self._noise.sample(nodes.size, entropy), -NODE, NODE)
@@ -190,7 +192,10 @@ class ContinualCount(Mechanism):
 
 
 class _Sums:
-    """Sums of runs of integers up to 2**61, held at ``NODE``: in two parts, for they may be too large for a word."""
+    """Sums of runs of integers up to 2**61, clamped to ``NODE``.
+
+    They are held in two parts, since a word may be too small.
+    """
 
     def __init__(self, given: NDArray[np.int64]) -> None:
         start = np.zeros(1, np.int64)
@@ -208,7 +213,7 @@ class _Sums:
 class RunningCount(OneProcess):
     """An open :class:`ContinualCount`: it holds exact sums, so it must not be shown to an analyst.
 
-    Guarantee: all it releases is one event of its mechanism; threads may share it, forked children and copies not.
+    Guarantee: all its releases are one event of its mechanism; threads may share it, forked children and copies not.
 
     >>> running = ContinualCount(horizon=2, epsilon=1000).open()
     >>> running.add(3), running.add(4)
@@ -240,11 +245,11 @@ class RunningCount(OneProcess):
 
     @property
     def step(self) -> int:
-        """How many steps have been taken."""
+        """The number of steps taken."""
         return self._step
 
     def add(self, increment: int) -> int:
-        """Take one step and release the noisy total so far."""
+        """Take a step and release the noisy total up to it."""
         value = integer_scalar(increment)
         self.require_home()
         with self._lock:
@@ -255,7 +260,7 @@ class RunningCount(OneProcess):
                     cost="the whole event was spent at opening; nothing was drawn and nothing more was spent",
                 )
             step = self._step + 1
-            # The interval that ends here is made of the step and of the shorter intervals before it, now done with.
+            # The interval that ends here consists of the step and of the shorter intervals before it, now done with.
             level = (step & -step).bit_length() - 1
             exact = value + sum(self._exact[:level])
             noisy = exact + self._mechanism._noise.draw(self._entropy)
@@ -265,15 +270,15 @@ class RunningCount(OneProcess):
             return sum(self._noisy)
 
 
-# ---- how far a sum of nodes can be off ---------------------------------------------------------------------------
+# ---- bounds on sums of nodes -------------------------------------------------------------------------------------
 
 
 @lru_cache(256)
 def _laplace_reach(scale: Fraction, count: int, miss: float) -> int:
     """The least x with P(|S| > x) <= miss, S the sum of ``count`` independent integer Laplace noises.
 
-    With q = exp(-1/scale), the generating function ((1-q)**2 / ((1-qz)(1-q/z)))**count splits into partial fractions:
-    for s >= 0, P(S = s) is a mixture of negative binomials, all weights positive (docs/proofs/tree.md).
+    With q = exp(-1/scale), the generating function is ((1-q)**2 / ((1-qz)(1-q/z)))**count.  It splits into partial
+    fractions: for s >= 0, P(S = s) is a mixture of negative binomials, all weights positive (docs/proofs/tree.md).
     """
     from scipy.special import betaincc
 
@@ -295,8 +300,9 @@ def _laplace_reach(scale: Fraction, count: int, miss: float) -> int:
 def _gaussian_reach(variance: Fraction, count: int, miss: float) -> int:
     """An x with P(|S| > x) <= miss, S the sum of ``count`` independent integer Gaussian noises.
 
-    Each is subgaussian [CKS20]; from variance 1 on, the sum is within (1 + 2.1 exp(-pi**2 variance))**count of an
-    integer Gaussian of the summed variance (docs/proofs/tree.md), whose tail is below the continuous one [CKS20].
+    Each is subgaussian [CKS20].  From variance 1 on, the sum is within (1 + 2.1 exp(-pi**2 variance))**count of an
+    integer Gaussian of the summed variance (docs/proofs/tree.md).  The tail of that is below the continuous one
+    [CKS20].
     """
     deviation = math.sqrt(float(variance * count))
     subgaussian = math.ceil(above(deviation * math.sqrt(2 * math.log(2 / miss)))) - 1

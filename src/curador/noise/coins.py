@@ -20,7 +20,7 @@ BLOCK = 1 << 10
 
 
 def uniform_below(n: int, entropy: Entropy = SYSTEM) -> int:
-    """A uniform integer in [0, n).
+    """Draw a uniform integer in [0, n).
 
     >>> uniform_below(1)
     0
@@ -29,7 +29,7 @@ def uniform_below(n: int, entropy: Entropy = SYSTEM) -> int:
 
 
 def uniform_below_array(n: int, size: int, entropy: Entropy = SYSTEM) -> NDArray[np.int64]:
-    """An array of independent uniform integers in [0, n), n up to 2**62.
+    """Draw an array of independent uniform integers in [0, n), n up to 2**62.
 
     >>> uniform_below_array(1, 4)
     array([0, 0, 0, 0])
@@ -48,7 +48,7 @@ def uniform_below_array(n: int, size: int, entropy: Entropy = SYSTEM) -> NDArray
 
 
 def bernoulli(p: Fraction, entropy: Entropy = SYSTEM) -> bool:
-    """True with probability exactly p.
+    """Draw a coin that is True with probability exactly p.
 
     >>> bernoulli(Fraction(0)), bernoulli(Fraction(1))
     (False, True)
@@ -58,7 +58,7 @@ def bernoulli(p: Fraction, entropy: Entropy = SYSTEM) -> bool:
 
 
 def bernoulli_array(p: Fraction, size: int, entropy: Entropy = SYSTEM) -> NDArray[np.bool_]:
-    """Independent coins, each True with probability exactly p.
+    """Draw independent coins, each True with probability exactly p.
 
     >>> bernoulli_array(Fraction(1), 3)
     array([ True,  True,  True])
@@ -75,7 +75,7 @@ def bernoulli_array(p: Fraction, size: int, entropy: Entropy = SYSTEM) -> NDArra
 
 
 def bernoulli_exp(x: Fraction, entropy: Entropy = SYSTEM) -> bool:
-    """True with probability exactly exp(-x), for a rational x >= 0.
+    """Draw a coin that is True with probability exactly exp(-x), for a rational x >= 0.
 
     >>> bernoulli_exp(Fraction(0))
     True
@@ -85,7 +85,9 @@ def bernoulli_exp(x: Fraction, entropy: Entropy = SYSTEM) -> bool:
 
 
 def bernoulli_exp_array(gaps: NDArray[np.int64], rate: Fraction, entropy: Entropy = SYSTEM) -> NDArray[np.bool_]:
-    """Independent coins, the i-th True with probability exactly exp(-rate * gaps[i]); gaps are integers >= 0.
+    """Draw independent coins, the i-th True with probability exactly exp(-rate * gaps[i]).
+
+    Gaps are integers >= 0.
 
     >>> bernoulli_exp_array(np.array([0, 0]), Fraction(1, 2))
     array([ True,  True])
@@ -105,11 +107,11 @@ def bernoulli_exp_array(gaps: NDArray[np.int64], rate: Fraction, entropy: Entrop
 def choose(
     gaps: NDArray[np.int64], rate: Fraction, sizes: NDArray[np.int64] | None = None, entropy: Entropy = SYSTEM
 ) -> int:
-    """An index i with probability exactly proportional to sizes[i] * exp(-rate * gaps[i]).
+    """Draw an index i with probability exactly proportional to sizes[i] * exp(-rate * gaps[i]).
 
     Gaps and sizes are integers >= 0, sizes below 2**53; sizes default to 1.
 
-    Guarantee: exactly this law, given fair bits: a uniform number is compared with enclosures of the cumulative
+    Guarantee: exactly this law, given fair bits.  A uniform number is compared with enclosures of the cumulative
     weights, first in floating point with its error bounded, then in exact integers.
 
     >>> choose(np.array([0, 10**9]), Fraction(1))
@@ -120,8 +122,8 @@ def choose(
     sizes = np.ones(gaps.size, np.int64) if sizes is None else np.asarray(sizes, np.int64)
     if gaps.ndim != 1 or gaps.shape != sizes.shape or not sizes.any() or (sizes < 0).any() or (gaps < 0).any():
         raise InvalidParameter("There is nothing to choose from.", fix="Give gaps >= 0 and sizes >= 0, not all zero.")
-    # Only differences matter; bringing the least gap to zero keeps the weights from all vanishing.  An empty piece
-    # may have a smaller gap, and no weight whatever its gap is.
+    # Only differences matter; a least gap of zero keeps the weights from all vanishing.  An empty piece may have a
+    # smaller gap, and has no weight at any gap.
     gaps = np.maximum(gaps - gaps[sizes > 0].min(), 0)
     u = entropy.bits(64)
     weights = sizes * np.exp(-(gaps * _float_rate(rate)))
@@ -148,7 +150,7 @@ def _choose_exactly(gaps: NDArray[np.int64], rate: Fraction, sizes: NDArray[np.i
         power = {int(g): exp_minus(int(g) * rate, p) for g in np.unique(gaps)}
         lo = list(accumulate(int(s) * power[int(g)][0] for g, s in zip(gaps, sizes, strict=True)))
         hi = list(accumulate(int(s) * power[int(g)][1] for g, s in zip(gaps, sizes, strict=True)))
-        # U in [u, u+1] / 2**bits lies in piece j if C[j-1] <= U Z <= C[j] whatever the enclosed C and Z are;
+        # U in [u, u+1] / 2**bits lies in piece j if C[j-1] <= U Z <= C[j] for all enclosed C and Z;
         # the last piece that is not empty has no upper end to pass.
         for j, (start, end) in enumerate(zip([0, *hi[:-1]], lo, strict=True)):
             if start << bits <= u * lo[-1] and ((u + 1) * hi[-1] <= end << bits or j == last):

@@ -1,8 +1,8 @@
 """Exact yes-or-no decisions about uniform numbers whose bits are drawn only as needed.
 
-A uniform U is known by a prefix of its bits: it lies somewhere in the cell [v, v+1] / 2**nb.  A decision about U
-is returned only when it is the same for the whole cell; otherwise more bits are appended to the same prefix.
-Redrawing instead would condition the law on not being near a boundary.  Integers only: no libm is trusted here.
+A uniform U is known by a prefix of its bits: it lies in the cell [v, v+1] / 2**nb.  A decision about U is returned
+only when it is the same for the whole cell; otherwise more bits are appended to the same prefix.  Redrawing instead
+would condition the law on not being near a boundary.  Integers only: no libm is trusted here.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from fractions import Fraction
 from curador.noise.entropy import Entropy
 
 MORE = 64
-"""How many bits are appended to a prefix that does not decide."""
+"""The number of bits appended to an undecided prefix."""
 
 
 def exp_minus(x: Fraction, bits: int) -> tuple[int, int]:
-    """Integers lo <= 2**bits * exp(-x) <= hi for a rational x >= 0, at most a few units apart.
+    """Enclose exp(-x) by integers, lo <= 2**bits * exp(-x) <= hi, for a rational x >= 0.
 
-    The argument is halved until it is below 2**-8, the alternating series summed in fixed point, and the result
-    squared back.  Every step carries its own bound on the rounding.
+    They are at most a few units apart.  The argument is halved until it is below 2**-8, the alternating series summed
+    in fixed point, and the result squared back.  Every step carries its own bound on the rounding.
 
     >>> exp_minus(Fraction(0), 10)
     (1024, 1024)
@@ -41,7 +41,7 @@ def exp_minus(x: Fraction, bits: int) -> tuple[int, int]:
         n += 1
         term = (term * z) // (n << p)
         total += -term if n & 1 else term
-    # Each floored term is below its true value by less than 2, the first omitted one is below 2, and z by less than 1.
+    # Each floored term is below its true value by less than 2, the first omitted term is below 2, and z by less than 1.
     lo, hi = total - 2 * n - 3, total + 2 * n + 2
     for _ in range(halvings):
         lo, hi = (lo * lo) >> p, ((hi * hi) >> p) + 1
@@ -50,7 +50,7 @@ def exp_minus(x: Fraction, bits: int) -> tuple[int, int]:
 
 
 def below_exp(v: int, nb: int, x: Fraction, entropy: Entropy) -> bool:
-    """Whether U < exp(-x), for U in the cell [v, v+1] / 2**nb.
+    """Decide U < exp(-x), for U in the cell [v, v+1] / 2**nb.
 
     >>> from curador.noise.entropy import SYSTEM
     >>> below_exp(0, 8, Fraction(1), SYSTEM), below_exp(255, 8, Fraction(1), SYSTEM)
@@ -66,7 +66,7 @@ def below_exp(v: int, nb: int, x: Fraction, entropy: Entropy) -> bool:
 
 
 def below_fraction(v: int, nb: int, p: Fraction, entropy: Entropy) -> bool:
-    """Whether U < p, for U in the cell [v, v+1] / 2**nb and p in [0, 1]."""
+    """Decide U < p, for U in the cell [v, v+1] / 2**nb and p in [0, 1]."""
     while True:
         scaled = p * (1 << nb)
         if v + 1 <= scaled:
@@ -77,10 +77,10 @@ def below_fraction(v: int, nb: int, p: Fraction, entropy: Entropy) -> bool:
 
 
 def below_exp_of_cell(v: int, nb: int, d: int, base: int, variance: Fraction, entropy: Entropy) -> bool:
-    """Whether V < exp(-D (2 base + D) / (2 variance)), for V in its cell and D uniform in [d, d+1].
+    """Decide V < exp(-D (2 base + D) / (2 variance)), for V in its cell and D uniform in [d, d+1].
 
-    This is the acceptance step of the rounded Gaussian: both V and the fraction of D get more bits until all
-    points of the two cells agree.  The exponent grows with D, so its ends decide.
+    This is the acceptance step of the rounded Gaussian.  Both V and the fraction of D get more bits until all points
+    of the two cells agree.  The exponent grows with D, so its ends decide.
     """
     db = 0
     while True:
@@ -95,7 +95,7 @@ def below_exp_of_cell(v: int, nb: int, d: int, base: int, variance: Fraction, en
 
 
 def below(n: int, entropy: Entropy) -> int:
-    """A uniform integer in [0, n).
+    """Draw a uniform integer in [0, n).
 
     >>> from curador.noise.entropy import SYSTEM
     >>> below(1, SYSTEM)

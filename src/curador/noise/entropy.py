@@ -12,24 +12,24 @@ from numpy.typing import NDArray
 
 
 class Entropy(Protocol):
-    """A source of independent fair bits. Tests script their own; nothing else should."""
+    """A source of independent fair bits.  Only tests script their own."""
 
     def words(self, n: int, dtype: type[np.unsignedinteger[Any]]) -> NDArray[Any]:
-        """``n`` independent uniform machine words."""
+        """Draw ``n`` independent uniform machine words."""
 
     def bits(self, k: int) -> int:
-        """A uniform integer below 2**k."""
+        """Draw a uniform integer below 2**k."""
 
 
 FEW = 128
-"""Bytes up to which the kernel's generator is the quicker one; beyond, OpenSSL's is up to twenty times quicker."""
+"""The most bytes for which the kernel's generator is quicker; beyond, OpenSSL's is up to twenty times quicker."""
 
 MOST = 1 << 30
-"""Bytes that OpenSSL's generator is asked for at once: it counts them in a C int."""
+"""The most bytes to request at once from OpenSSL's generator, which counts them in a C int."""
 
 
 def _random(size: int) -> bytes:
-    """Random bytes.  Neither generator keeps a buffer in this process, so there is nothing for a fork to duplicate."""
+    """Draw random bytes; neither generator has a buffer in this process that a fork could duplicate."""
     if size <= FEW:
         return os.urandom(size)
     if size <= MOST:
@@ -42,7 +42,7 @@ _fresh: Callable[[int], bytes] = _random
 
 @cache
 def _many() -> Callable[[int], bytes]:
-    import ssl  # loaded when many bytes are wanted: one question wants few
+    import ssl  # loaded when many bytes are needed: a single question needs few
 
     # OpenSSL's generator reseeds in a forked child only since 1.1.1d [CVE-2019-1549].  The kernel's always does.
     return ssl.RAND_bytes if ssl.OPENSSL_VERSION_INFO >= (1, 1, 1, 4) else os.urandom
@@ -68,4 +68,4 @@ class SystemEntropy:
 
 
 SYSTEM: Entropy = SystemEntropy()
-"""The source every release uses."""
+"""The source of every release."""

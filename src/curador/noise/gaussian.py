@@ -1,8 +1,8 @@
 """Gaussian noise on the integers, exact for every rational variance.
 
-As for Laplace: small deviations are read off one table; a large sigma is split as g = k * 2**j + d, the high part k
-from a table of exp(-(k 2**j)**2 / (2 sigma**2)) with sigma / 2**j in [32, 64), the low part kept with probability
-exp(-d (2 k 2**j + d) / (2 sigma**2)).  That exponent depends on k, so a refusal redraws everything.
+As for Laplace, one table gives small deviations.  A large sigma is split as g = k * 2**j + d.  The high part k comes
+from a table of exp(-(k 2**j)**2 / (2 sigma**2)) with sigma / 2**j in [32, 64).  The low part is kept with probability
+exp(-d (2 k 2**j + d) / (2 sigma**2)).  This exponent depends on k, so a refusal redraws everything.
 See docs/proofs/noise.md.
 """
 
@@ -28,8 +28,8 @@ TABLE_MOST = 64**2
 class _GaussianSplit:
     """Integers with probability proportional to exp(-x**2 / (2 variance)).
 
-    ``signed``: x ranges over Z.  Otherwise x is the integer part of a continuous half-Gaussian, so the low part
-    has a fraction whose bits are drawn only if they matter.
+    ``signed``: x ranges over Z.  Otherwise x is the integer part of a continuous half-Gaussian; its low part then has a
+    fraction whose bits are drawn only if they matter.
     """
 
     def __init__(self, variance: Fraction, *, signed: bool) -> None:
@@ -58,7 +58,7 @@ class _GaussianSplit:
                 return done
 
     def finish(self, high: int, entropy: Entropy) -> tuple[int, bool]:
-        """One magnitude and sign, the first high part already drawn, as a Python integer of any size."""
+        """Draw a magnitude and sign whose high part is already drawn, as a Python integer of any size."""
         return self._attempt(high, entropy) or self.draw(entropy)
 
     def _attempt(self, high: int, entropy: Entropy) -> tuple[int, bool] | None:
@@ -77,7 +77,7 @@ class _GaussianSplit:
         return below_exp_of_cell(v, bits, offset, base, self.variance, entropy)
 
     def attempt(self, n: int, entropy: Entropy) -> tuple[NDArray[np.int64], NDArray[np.int64], dict[int, int]]:
-        """At most ``n`` magnitudes, their signs as 0 or -1, and signed outliers by place."""
+        """Draw at most ``n`` magnitudes, their signs as 0 or -1, and signed outliers by place."""
         low, w = self.low, self.word
         high = np.empty(n, np.int64)
         far = self.table.fill(high, entropy)
@@ -107,7 +107,7 @@ class _GaussianSplit:
     def _settle(
         self, words: NDArray[np.uint32 | np.uint64], high: NDArray[np.int64], entropy: Entropy
     ) -> NDArray[np.bool_]:
-        """Which of these words are kept."""
+        """Decide which of these words to keep."""
         low, w = self.low, self.word
         d = (words & w((1 << low) - 1)).astype(np.float64)
         if self.signed:
@@ -141,14 +141,14 @@ class DiscreteGaussian:
         self._split = None if small else _GaussianSplit(self.variance, signed=True)
 
     def draw(self, entropy: Entropy = SYSTEM) -> int:
-        """One value, as a Python integer of any size."""
+        """Draw a value, as a Python integer of any size."""
         if self._table:
             return self._table.draw(entropy)
         x, negative = self._split.draw(entropy)  # type: ignore[union-attr]
         return -x if negative else x
 
     def sample(self, n: int, entropy: Entropy = SYSTEM) -> NDArray[np.int64]:
-        """An array of ``n`` independent values, held at plus or minus 2**62."""
+        """Draw an array of ``n`` independent values, clamped to plus or minus 2**62."""
         if self._split:
             return saturate(*_gather(self._split, n, entropy, halve=False))
         out = np.empty(checked_count(n, self.variance, power=2), np.int64)
@@ -161,8 +161,8 @@ class DiscreteGaussian:
 class RoundedGaussian:
     """Continuous Gaussian noise of the given variance, rounded to the nearest integer.
 
-    Guarantee: exactly the law of round(Z), Z Gaussian; adding it to an integer is a rounding of adding Z, so
-    whatever is proved of continuous Gaussian noise, in any dimension, holds (docs/proofs/noise.md).
+    Guarantee: exactly the law of round(Z), Z Gaussian.  Adding it to an integer is a rounding of adding Z, so all
+    guarantees of continuous Gaussian noise hold, in any dimension (docs/proofs/noise.md).
     Assumes: a variance of at least 1; below that nearly every attempt would be refused.
 
     >>> RoundedGaussian(Fraction(2) ** 80).sample(3).dtype
@@ -180,16 +180,16 @@ class RoundedGaussian:
         self._split = _GaussianSplit(4 * self.variance, signed=False)
 
     def draw(self, entropy: Entropy = SYSTEM) -> int:
-        """One value, as a Python integer of any size."""
+        """Draw a value, as a Python integer of any size."""
         g, negative = self._split.draw(entropy)
         return -((g + 1) >> 1) if negative else (g + 1) >> 1
 
     def sample_with_outliers(self, n: int, entropy: Entropy = SYSTEM) -> tuple[NDArray[np.int64], dict[int, int]]:
-        """``n`` independent values, and by place the outliers, which may be too large for a word."""
+        """Draw ``n`` independent values, and by place the outliers, which may be too large for a word."""
         return _gather(self._split, n, entropy, halve=True)
 
     def sample(self, n: int, entropy: Entropy = SYSTEM) -> NDArray[np.int64]:
-        """An array of ``n`` independent values, held at plus or minus 2**62."""
+        """Draw an array of ``n`` independent values, clamped to plus or minus 2**62."""
         return saturate(*self.sample_with_outliers(n, entropy))
 
 
@@ -218,5 +218,5 @@ def _gather(
 
 @lru_cache(64)
 def discrete_gaussian(variance: Fraction) -> DiscreteGaussian:
-    """The sampler for this variance, made once: its tables take a millisecond."""
+    """Make the sampler for this variance once: its tables take a millisecond."""
     return DiscreteGaussian(variance)

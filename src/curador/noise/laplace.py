@@ -1,9 +1,9 @@
 """Laplace noise on the integers, exact for every rational scale.
 
-Small scales are read off one table.  A large scale t is split as t = tau * 2**j with tau in [16, 32): the high part
-H comes from the table of exp(-h / tau), the low j bits l are uniform and kept with probability exp(-l / t).  Most
-are kept without any arithmetic, because exp(-x) >= 1 - x; the rest are decided in floating point where the error
-bound allows and in exact integers where it does not.  See docs/proofs/noise.md.
+One table gives small scales.  A large scale t is split as t = tau * 2**j with tau in [16, 32).  The high part H comes
+from the table of exp(-h / tau).  The low j bits l are uniform and kept with probability exp(-l / t).  Most are kept
+without any arithmetic, because exp(-x) >= 1 - x.  The rest are decided in floating point where the error bound allows,
+and in exact integers elsewhere.  See docs/proofs/noise.md.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from curador.numbers import log2_floor, positive
 TABLE_MOST = 24
 
 FEW, SHORT_MOST = 1 << 10, 4
-"""Below so many draws of one scale, a short table is made: tau lies in [4, 8), and only scales up to 4 are one table.
-The law is the same; more low parts are refused, and a quarter of the table is worked out."""
+"""Fewer draws of one scale than FEW use a short table: tau lies in [4, 8), and only scales up to SHORT_MOST are one
+table.  The law is the same; more low parts are refused, and a quarter of the table is computed."""
 
 
 class _LaplaceSplit:
@@ -47,7 +47,7 @@ class _LaplaceSplit:
         return self.finish(self.table.draw(entropy), entropy)
 
     def finish(self, high: int, entropy: Entropy) -> int:
-        """One value whose high part is already drawn, as a Python integer of any size."""
+        """Draw a value whose high part is already drawn, as a Python integer of any size."""
         low = self.low
         while True:
             word = entropy.bits(low + 1 + 32)
@@ -59,7 +59,7 @@ class _LaplaceSplit:
                 return -g if self.signed and sign else g
 
     def fill(self, out: NDArray[np.int64], entropy: Entropy) -> tuple[NDArray[np.int64], dict[int, int]]:
-        """Fill ``out``; returns the signs as 0 or -1 (spare fair coins when not ``signed``) and the outliers."""
+        """Fill ``out``; return the signs as 0 or -1 (spare fair coins when not ``signed``) and the outliers."""
         low, w = self.low, self.word
         outliers = {i: self.finish(high, entropy) for i, high in self.table.fill(out, entropy).items()}
         words = entropy.words(out.size, w)
@@ -73,11 +73,11 @@ class _LaplaceSplit:
         minus = bits << (63 - low)
         minus >>= 63  # the bit above the low ones, as 0 or all ones
         if self.signed:
-            np.bitwise_xor(out, minus, out=out)  # -(g + 1): the negative side starts at -1, and zero is not there twice
+            np.bitwise_xor(out, minus, out=out)  # -(g + 1): the negative side starts at -1, so that zero occurs once
         return minus, outliers
 
     def _settle(self, words: NDArray[np.uint32 | np.uint64], open_: NDArray[np.intp], entropy: Entropy) -> None:
-        """Decide the words that were not surely kept; those refused get a new word, until all are kept."""
+        """Decide the words that were not surely kept; refused words are redrawn until all are kept."""
         low, w = self.low, self.word
         while open_.size:
             word = words[open_]
@@ -117,11 +117,11 @@ class DiscreteLaplace:
         self._split = None if small else _LaplaceSplit(self.scale, signed=True, short=short)
 
     def draw(self, entropy: Entropy = SYSTEM) -> int:
-        """One value, as a Python integer of any size."""
+        """Draw a value, as a Python integer of any size."""
         return (self._table or self._split).draw(entropy)  # type: ignore[union-attr]
 
     def sample(self, n: int, entropy: Entropy = SYSTEM) -> NDArray[np.int64]:
-        """An array of ``n`` independent values, held at plus or minus 2**62."""
+        """Draw an array of ``n`` independent values, clamped to plus or minus 2**62."""
         out = np.empty(checked_count(n, self.scale), np.int64)
         for i in range(0, n, CHUNK):
             part = out[i : i + CHUNK]
@@ -133,8 +133,8 @@ class DiscreteLaplace:
 class RoundedLaplace:
     """Continuous Laplace noise of the given scale, rounded to the nearest integer.
 
-    Guarantee: exactly the law of round(Z), Z Laplace; adding it to an integer is a rounding of adding Z, so
-    whatever is proved of continuous Laplace noise holds (docs/proofs/noise.md).
+    Guarantee: exactly the law of round(Z), Z Laplace.  Adding it to an integer is a rounding of adding Z, so all
+    guarantees of continuous Laplace noise hold (docs/proofs/noise.md).
 
     >>> RoundedLaplace(Fraction(2) ** 40).sample(3).dtype
     dtype('int64')
@@ -146,12 +146,12 @@ class RoundedLaplace:
         self._split = _LaplaceSplit(2 * self.scale, signed=False)
 
     def draw(self, entropy: Entropy = SYSTEM) -> int:
-        """One value, as a Python integer of any size."""
+        """Draw a value, as a Python integer of any size."""
         x = (self._split.draw(entropy) + 1) >> 1
         return -x if entropy.bits(1) else x
 
     def sample_with_outliers(self, n: int, entropy: Entropy = SYSTEM) -> tuple[NDArray[np.int64], dict[int, int]]:
-        """``n`` independent values, and by place the outliers, which may be too large for a word."""
+        """Draw ``n`` independent values, and by place the outliers, which may be too large for a word."""
         out = np.empty(checked_count(n, self.scale), np.int64)
         outliers = {}
         for i in range(0, n, CHUNK):
@@ -165,11 +165,11 @@ class RoundedLaplace:
         return out, outliers
 
     def sample(self, n: int, entropy: Entropy = SYSTEM) -> NDArray[np.int64]:
-        """An array of ``n`` independent values, held at plus or minus 2**62."""
+        """Draw an array of ``n`` independent values, clamped to plus or minus 2**62."""
         return saturate(*self.sample_with_outliers(n, entropy))
 
 
 @lru_cache(64)
 def discrete_laplace(scale: Fraction, short: bool = False) -> DiscreteLaplace:
-    """The sampler for this scale, made once: its tables take a millisecond, a short one a quarter."""
+    """Make the sampler for this scale once: its tables take a millisecond, a short one a quarter."""
     return DiscreteLaplace(scale, short=short)

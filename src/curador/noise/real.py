@@ -1,11 +1,11 @@
 """Real-valued Laplace and Gaussian noise on a power-of-two grid, free of floating-point leaks.
 
-The grid is 2**e with the scale at least 2**40 steps.  The value is put on the grid, exactly rounded continuous
-noise is added as an integer number of steps, and one IEEE addition turns the exact sum into a double.  The sum is a
-rounding of value + continuous noise and the addition a function of the sum alone, so both are post-processing:
-neither porous doubles [Mir12], nor a Gaussian's low bits [Jin22], nor the precision of the sum [Haney22] tell
-more than the continuous mechanism would.  Putting the value on the grid moves it by up to half a step, so
-neighbouring values move apart by up to one: callers charge :func:`step` to every coordinate's sensitivity.
+The grid is 2**e with the scale at least 2**40 steps.  The value is put on the grid.  Exactly rounded continuous noise
+is added as an integer number of steps, and one IEEE addition turns the exact sum into a double.  The sum is a rounding
+of value + continuous noise, and the addition a function of the sum alone, so both are post-processing.  So nothing
+reveals more than the continuous mechanism: neither porous doubles [Mir12], nor a Gaussian's low bits [Jin22],
+nor the precision of the sum [Haney22].  Putting the value on the grid moves it by up to half a step, and neighbouring
+values apart by up to one step.  Callers charge :func:`step` to every coordinate's sensitivity for this.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ GRID_BITS = 40
 STEPS_BITS = 42
 """Up to 2**42 steps of scale, all noise but the outliers stays below 2**53 steps: an exact double."""
 COORDINATES = 1 << 10
-"""How many coordinates a grid of 2**-40 of the scale serves at a charge below 2**-30 of the scale."""
+"""The number of coordinates that a grid of 2**-40 of the scale serves at a charge below 2**-30 of the scale."""
 
 LARGEST = sys.float_info.max
 
@@ -66,7 +66,7 @@ def grid_exponent(scale: Fraction) -> int:
 
 
 def step(scale: Fraction) -> Fraction:
-    """The grid's step: what putting a value on the grid can add to the distance of two neighbours.
+    """The grid's step: the most that putting values on the grid can add to the distance of two neighbours.
 
     >>> step(Fraction(1)) == Fraction(1, 2**40)
     True
@@ -81,15 +81,15 @@ def real_laplace(
     entropy: Entropy = SYSTEM,
     exact: Mapping[int, Fraction] = MappingProxyType({}),
 ) -> NDArray[np.float64]:
-    """Values on the grid 2**e, plus independent Laplace noise of the given scale.
+    """Add independent Laplace noise of the given scale to values on the grid 2**e.
 
-    ``exact`` has, by place, the values that no double holds.
+    ``exact`` has, by place, the values that are not doubles.
 
     >>> scale = Fraction(1, 10**6)
     >>> real_laplace(np.array([1.0, 2.0]), scale, grid_exponent(scale)).round(3)
     array([1., 2.])
     """
-    return _released(values, exact, _laplace(scale, e), e, entropy)
+    return _release(values, exact, _laplace(scale, e), e, entropy)
 
 
 def real_gaussian(
@@ -99,26 +99,26 @@ def real_gaussian(
     entropy: Entropy = SYSTEM,
     exact: Mapping[int, Fraction] = MappingProxyType({}),
 ) -> NDArray[np.float64]:
-    """Values on the grid 2**e, plus independent Gaussian noise of the given standard deviation.
+    """Add independent Gaussian noise of the given standard deviation to values on the grid 2**e.
 
     >>> sigma = Fraction(1, 10**6)
     >>> real_gaussian(np.array([1.0, 2.0]), sigma, grid_exponent(sigma)).round(3)
     array([1., 2.])
     """
-    return _released(values, exact, _gaussian(sigma, e), e, entropy)
+    return _release(values, exact, _gaussian(sigma, e), e, entropy)
 
 
 def real_laplace_one(value: Fraction, scale: Fraction, e: int, entropy: Entropy = SYSTEM) -> float:
-    """One exact value on the grid 2**e, plus Laplace noise, as the nearest double."""
+    """Add Laplace noise to an exact value on the grid 2**e, and round to the nearest double."""
     return _nearest(value, _laplace(scale, e).draw(entropy), e)
 
 
 def real_gaussian_one(value: Fraction, sigma: Fraction, e: int, entropy: Entropy = SYSTEM) -> float:
-    """One exact value on the grid 2**e, plus Gaussian noise, as the nearest double."""
+    """Add Gaussian noise to an exact value on the grid 2**e, and round to the nearest double."""
     return _nearest(value, _gaussian(sigma, e).draw(entropy), e)
 
 
-def _released(
+def _release(
     values: NDArray[np.float64],
     exact: Mapping[int, Fraction],
     noise: RoundedLaplace | RoundedGaussian,
@@ -138,7 +138,7 @@ def _released(
 
 
 def _steps(scale: Fraction, e: int) -> Fraction:
-    """The scale in steps of the grid, refused where the noise could leave the doubles' 53 bits or their exponents."""
+    """Compute the scale in grid steps; refuse noise that could leave the doubles' 53 bits or exponents."""
     steps = scale / Fraction(2) ** e
     if steps > 1 << STEPS_BITS or abs(e) > EXTREME + GRID_BITS:
         raise InvalidParameter(
@@ -181,7 +181,7 @@ def _nearest(value: Fraction, steps: int, e: int) -> float:
 
 
 def _whole_steps(value: Fraction, e: int) -> int:
-    """How many steps of 2**e are nearest to a value; shifting is several times faster than dividing fractions."""
+    """Round a value to steps of 2**e; shifting is several times faster than dividing fractions."""
     n, d = value.numerator, value.denominator
     if e < 0:
         n <<= -e

@@ -1,9 +1,9 @@
 """Inversion of an exact distribution function by table, with bits drawn until the outcome is certain.
 
-The unit interval is cut at the cumulative probabilities of the outcomes, most likely first.  A uniform number
-picks the piece it falls in.  Level 1 looks sixteen bits up in a table; where a cut runs through that cell, level 2
-appends 48 bits and searches the cuts at 64 bits; where those cannot tell either, level 3 recomputes the cuts to
-as many bits as it takes.  Cuts are integer enclosures, so no rounding is trusted anywhere.
+The unit interval is cut at the cumulative probabilities of the outcomes, most likely first.  A uniform number picks
+the piece that it falls in.  Level 1 looks sixteen bits up in a table.  Where a cut runs through that cell, level 2
+appends 48 bits and searches the cuts at 64 bits.  Where those are undecided too, level 3 recomputes the cuts to as many
+bits as needed.  Cuts are integer enclosures, so no rounding is trusted anywhere.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ UNSURE = -(1 << 15)
 """Marks a level-1 cell that a cut runs through."""
 
 FEW = 1 << 11
-"""Fewer draws than this at once do without the table of level 1, which takes milliseconds to make."""
+"""The most draws at once without the table of level 1, which takes milliseconds to make."""
 
 OUTLIER = 1 << 14
-"""Level 3 may find values at or above this; they are handed back as Python integers, never squeezed into an array."""
+"""The least value of an outlier, which level 3 returns as a Python integer, never squeezed into an array."""
 
 Weights = Callable[[int, int], tuple[list[int], int, int]]
-"""(p, stop) -> the weights of 0, 1, 2, … at p bits, from below, down to ``stop``; how far they may lie above; and a
-bound on all the rest."""
+"""(p, stop) -> the weights of 0, 1, 2, … at p bits, from below, down to ``stop``; the most by which they may be larger;
+and a bound on the sum of the rest."""
 
 
 def geometric_weights(rate: Fraction) -> Weights:
@@ -45,7 +45,7 @@ def geometric_weights(rate: Fraction) -> Weights:
             found.append(w)
             w = w * q >> p
         apart = len(found) * (1 + q_hi - q)  # each step adds the factor's width, and one for rounding down
-        return found, apart, ((w + apart) << p) // (one - q_hi) + 1  # what is left is a geometric series
+        return found, apart, ((w + apart) << p) // (one - q_hi) + 1  # the rest is a geometric series
 
     return weights
 
@@ -69,16 +69,16 @@ def gaussian_weights(rate: Fraction) -> Weights:
 
 
 class InversionTable:
-    """An exact sampler of integers i with probability proportional to ``weights``; ``signed`` gives -i the same."""
+    """Exact sampler of integers i with probability proportional to ``weights``; ``signed`` adds -i alike."""
 
     def __init__(self, weights: Weights, *, signed: bool) -> None:
         self._weights, self._signed = weights, signed
         self._lo, self._hi = self.cuts(64)
 
     def cuts(self, bits: int) -> tuple[list[int], list[int]]:
-        """Enclosures of the cumulative probabilities, scaled by 2**bits, as far as 2**bits tells them from 1.
+        """Enclose the cumulative probabilities, scaled by 2**bits, as far as 2**bits separates them from 1.
 
-        The last upper end is held below 2**bits: a prefix of all ones is then past every cut, and asks for more bits.
+        The last upper end stays below 2**bits: a prefix of all ones is then past every cut, and needs more bits.
         """
         p = bits + 48
         found, apart, rest = self._weights(p, 1 << (p - bits - 12))
@@ -102,7 +102,7 @@ class InversionTable:
 
     @property
     def reach(self) -> int:
-        """How many outcomes the 64-bit cuts tell apart."""
+        """The number of outcomes that the 64-bit cuts separate."""
         return len(self._lo)
 
     def _value(self, j: int) -> int:
@@ -131,7 +131,7 @@ class InversionTable:
         return np.where(sure, values[j], UNSURE).astype(np.int16)
 
     def draw(self, entropy: Entropy) -> int:
-        """One outcome."""
+        """Draw an outcome."""
         u = entropy.bits(64)
         j = bisect_right(self._hi, u)
         if j < len(self._lo) and u < self._lo[j]:
@@ -139,9 +139,9 @@ class InversionTable:
         return self._level3(u, entropy)
 
     def fill(self, out: NDArray[np.int64], entropy: Entropy) -> dict[int, int]:
-        """Fill ``out`` with independent outcomes; returns the outliers, whose places in ``out`` hold zero."""
+        """Fill ``out`` with independent outcomes; return the outliers, whose places in ``out`` hold zero."""
         cell = entropy.words(out.size, np.uint16)
-        # The whole table costs as much as searching thousands of cells: a few draws look up their own cells alone.
+        # The whole table costs as much as searching thousands of cells: a few draws look up only their own cells.
         value = self._level1(cell) if out.size < FEW else self._first.take(cell)
         np.copyto(out, value)
         unsure = np.flatnonzero(value == UNSURE)

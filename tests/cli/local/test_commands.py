@@ -540,7 +540,7 @@ def test_the_client_is_written(language: str, name: str, invoke: Invoke) -> None
     assert len(Path(name).read_text()) > 1000
     with pytest.raises(InvalidParameter, match="exists already"):
         invoke(f"client --language {language}")
-    with pytest.raises(InvalidParameter, match="no client in"):
+    with pytest.raises(InvalidParameter, match="has no client"):
         invoke("client --language cobol")
 
 

@@ -22,7 +22,7 @@ from curador.errors import CollectorFailed, CuradorError
 from curador.local import KRR
 from curador.local.collect import store as store_module
 from curador.local.collect.collector import Collector, Receipt
-from curador.local.collect.store import ReportStore, _translated
+from curador.local.collect.store import ReportStore, _translate_errors
 from tests.local.sending import TASK, counted, ndjson, same, sent
 
 
@@ -344,7 +344,7 @@ def test_a_store_that_was_cut_or_altered_is_called_damaged(where: float, collect
 
 def test_errors_name_files_without_their_folders(tmp_path: Path) -> None:
     path = tmp_path / "reports.duckdb"
-    with pytest.raises(CollectorFailed, match="No space") as told, _translated(path):
+    with pytest.raises(CollectorFailed, match="No space") as told, _translate_errors(path):
         raise duckdb.IOException(f'Could not write file "{path}": No space left')
     assert str(tmp_path) not in told.value.what
 

@@ -62,5 +62,5 @@ def test_both_clients_read_the_same_bytes() -> None:
     ]
     for (t, bits, n), script, theirs in zip(cases, scripts, in_node(jobs), strict=True):
         source = Scripted(script)
-        mine = client._packed(source.coins(t, bits, n), n).hex()
+        mine = client._pack(source.coins(t, bits, n), n).hex()
         assert theirs == {"coins": mine, "next": source.take(4)}

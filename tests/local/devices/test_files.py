@@ -106,7 +106,7 @@ def test_without_randomness_nothing_is_sent(tmp_path: Path) -> None:
         f"try {{ c.message(c.readTask({json.dumps(document(TASK))}), 'tea'); }} catch (e) {{ console.log(e.message); }}"
     )
     done = subprocess.run(["node", "-e", code], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.stdout.strip() == "There is no crypto.getRandomValues here."
+    assert done.stdout.strip() == "crypto.getRandomValues is missing here."
 
 
 def test_sources_are_where_they_are_said_to_be() -> None:

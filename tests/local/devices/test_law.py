@@ -264,7 +264,7 @@ class KeepsOnTies(client.Krr):
     """Compares with "at most": one step beyond the threshold."""
 
     def draw(self, own: int, source: client.Source) -> bytes:
-        return self._kept(own, self.keep + 1, self.size, source).to_bytes(self.report_bytes, "big")
+        return self._keep_or_redraw(own, self.keep + 1, self.size, source).to_bytes(self.report_bytes, "big")
 
 
 class NoRightAngles(client.DuchiVector):
@@ -300,7 +300,7 @@ def remembered(read: Any, series: str, key: Any, tree: Tree) -> Any:
 def test_a_filter_that_is_never_cleared_is_caught() -> None:
     task = Rappor(1, bloom=4, hashes=1, cohorts=1)
     body = {name: x for name, x in task.part_json().items() if name != "mechanism"}
-    salted = client._identified(task.to_json()).series
+    salted = client._identify(task.to_json()).series
     laws = {
         kind: [followed(partial(remembered, kind(body), salted, key)) for key in KEYS]
         for kind in (client.Rappor, NeverClearsAFilter)

@@ -177,7 +177,7 @@ def test_a_developer_is_told_what_a_value_counts_as() -> None:
     assert KEYS.check("x") == {"counts_as": "x", "note": ""}
     assert KEYS.check(99) == {"counts_as": 5, "note": "It is not among the keys."}
     assert DUCHI.check("50") == {"counts_as": 40.0, "note": "It is beyond the bounds."}
-    assert DUCHI.check("5O") == {"counts_as": 0.0, "note": "It is no number."}
+    assert DUCHI.check("5O") == {"counts_as": 0.0, "note": "It is not a number."}
     assert HeavyHitters(4, length=4).check("coffee") == {"counts_as": "cof", "note": "It is cut."}
     assert MIXED.check({"age": 30})["counts_as"]["stars"]["note"] == "It is not among the keys."
 

@@ -310,7 +310,7 @@ TOO_MUCH: list[tuple[Any, str | None]] = [
     ({**HadamardCountMean(1, rows=16, places=1 << 24).to_json(), "rows": 17}, "rows and places are too many to count."),
     ({**SKETCH, "rows": 1, "places": 1 << 19}, BYTES),
     (FILTER, None),
-    ({**FILTER, "bloom": 8192}, "bloom is no power of two from 2 to 4096."),
+    ({**FILTER, "bloom": 8192}, "bloom is not a power of two from 2 to 4096."),
     ({**LONG, "values": 85, "epsilon": "1000"}, None),
     ({**LONG, "values": 86, "epsilon": "1000"}, KEPT),
     (KRR([*range(LIMIT)], 1).to_json(), None),

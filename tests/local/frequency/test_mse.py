@@ -142,8 +142,8 @@ def test_means_of_sixteen_numbers_as_a_vector(epsilon: float, shape: str) -> Non
 class NeverAway(DuchiVector):
     """Who should report a corner away from their own reports their own."""
 
-    def _oriented(self, corner: NDArray[np.bool_], entropy: Any) -> NDArray[np.bool_]:
-        turned = super()._oriented(corner, entropy)
+    def _orient(self, corner: NDArray[np.bool_], entropy: Any) -> NDArray[np.bool_]:
+        turned = super()._orient(corner, entropy)
         away = 2 * np.count_nonzero(turned == corner, axis=1) < self.dimension
         turned[away] = corner[away]
         return turned

@@ -236,7 +236,7 @@ def test_an_attribute_that_few_draw_is_within_the_error_too(several: int, users:
 
 def test_nothing_is_foretold_where_perhaps_nobody_draws_an_attribute() -> None:
     task = Record({f"a{i}": 2 for i in range(30)}, 4, sampled=1)
-    with pytest.raises(InvalidParameter, match="perhaps nobody") as refusal:
+    with pytest.raises(InvalidParameter, match="perhaps never drawn") as refusal:
         task.errors(200)  # each attribute is drawn by nobody with a chance of 0.1 %, one of 30 with 3 %
     assert refusal.value.code == "error-not-known"
     assert Record({"a": 2, "b": 2}, 6, sampled=2).errors(1)["a"] > 0  # where all draw all, one is enough

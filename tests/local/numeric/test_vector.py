@@ -27,7 +27,7 @@ def law(task: Any, corner: tuple[bool, ...]) -> Law:
     with places[0], places[1], places[2]:
         while True:
             tree.begin()
-            report = tuple(task._oriented(np.array([corner]), None)[0].tolist())
+            report = tuple(task._orient(np.array([corner]), None)[0].tolist())
             found[report] = found.get(report, Fraction(0)) + tree.chance
             if not tree.advance():
                 return found

@@ -1,12 +1,12 @@
-"""Events: descriptions of what was run, without data, from which any accountant can bound the privacy loss.
+"""Events: descriptions of mechanisms, without data, for any accountant.
 
-An event names the law of the noise, the most the protected statistic can move between neighbours, and who
-those neighbours are.  Nothing else about the release is needed to bound its privacy loss, now or later.
+An event names the law of the noise, the most that the protected statistic can move between neighbours, and who those
+neighbours are.  A bound on its privacy loss needs nothing else about the release, now or later.
 Parameters are exact fractions.  Repetition is written ``n * event`` and lives only in :class:`Composed`.
 
 Reading order:
 
-* base — what every event is, its JSON, and the checks of its numbers
+* base — the base of every event, its JSON, and the checks of its numbers
 * single — noise, choices, and mechanisms known only by their guarantee
 * made — samples, parts of the data, and compositions
 """

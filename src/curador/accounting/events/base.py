@@ -1,4 +1,4 @@
-"""What every event is, its JSON, and the checks of its numbers."""
+"""The base of every event, its JSON, and the checks of its numbers."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ LARGEST_LOSS = Fraction(10**100)
 """The largest loss, as a ratio of sensitivity and noise or as an epsilon or a rho, and one over the smallest."""
 
 DEEPEST = 32
-"""How deep events may be made of events: every rule follows them down, and recursion has an end."""
+"""The deepest nesting of events: every rule follows it down, and recursion has an end."""
 
 LONGEST_KNOWN = 10_000
-"""Characters of the JSON of an event that is kept."""
+"""The most characters of an event's JSON that is cached."""
 
 
 class Event:
-    """One run of a mechanism on private data; each subclass describes one kind of mechanism."""
+    """A run of a mechanism on private data; each subclass describes one kind of mechanism."""
 
     kind: ClassVar[str]
     neighbors: Neighbors
-    depth: int = 0  # of an event made of events, one more than the deepest of them
-    grouped: ClassVar[bool] = False  # whether it is about several units, of which a sample takes each on its own
+    depth: int = 0  # of nested events: one more than the deepest part
+    grouped: ClassVar[bool] = False  # whether it is about several units, each of which a sample takes on its own
     slow: ClassVar[bool] = False  # whether its Rényi curve takes a good part of a second
 
     @property
@@ -61,7 +61,7 @@ class Event:
     __rmul__ = __mul__
 
     def to_json(self) -> dict[str, object]:
-        """A plain dictionary that :func:`event_from_json` reads back exactly."""
+        """Write a plain dictionary that :func:`event_from_json` reads back exactly."""
         own = (f for f in fields(self) if f.init)  # type: ignore[arg-type]
         return {"kind": self.kind, **{f.name: _plain(getattr(self, f.name)) for f in own}}
 
@@ -77,7 +77,7 @@ def _plain(x: object) -> object:
 
 
 def event_from_json(data: Mapping[str, object]) -> Event:
-    """Read back what :meth:`Event.to_json` wrote.
+    """Read back a document of :meth:`Event.to_json`.
 
     >>> from curador.accounting.events import LaplaceNoise
     >>> e = LaplaceNoise(scale=2, sensitivity=1)
@@ -86,19 +86,19 @@ def event_from_json(data: Mapping[str, object]) -> Event:
     """
     try:
         text = json.dumps(data)
-    except (TypeError, ValueError, RecursionError):  # not as JSON has it: read, or refused, as it is
+    except (TypeError, ValueError, RecursionError):  # not plain JSON: read, or refused, as it is
         text = ""
-    return _known(text) if 0 < len(text) <= LONGEST_KNOWN else as_event(_read(data, 0))
+    return _cached_event(text) if 0 < len(text) <= LONGEST_KNOWN else as_event(_read(data, 0))
 
 
 @lru_cache(maxsize=256)
-def _known(text: str) -> Event:
-    """An event by its JSON; a ledger is asked for the same ones again and again."""
+def _cached_event(text: str) -> Event:
+    """Read an event from its JSON, cached: a ledger needs the same ones again and again."""
     return as_event(_read(json.loads(text), 0))
 
 
 def _read(x: object, deep: int) -> object:
-    # A composition stands in lists inside its event: three levels of JSON for one of events.
+    # A composition is stored as lists inside its event: three levels of JSON for one of events.
     if deep > 3 * DEEPEST + 3:
         raise too_deep()
     if isinstance(x, list):
@@ -108,7 +108,7 @@ def _read(x: object, deep: int) -> object:
     body = dict(x)
     kind = body.pop("kind", None)
     if isinstance(kind, str) and kind not in KINDS:
-        import_module("curador.accounting.theorems")  # theirs are loaded when one is read: most ledgers hold none
+        import_module("curador.accounting.theorems")  # loaded for an event of a theorem: most ledgers hold none
     if not isinstance(kind, str) or kind not in KINDS:
         raise InvalidParameter(f"No event is called {kind!r}.", fix="Upgrade Curador, or check the file.")
     found = {name: _read(y, deep + 1) for name, y in body.items()}
@@ -134,7 +134,7 @@ def set_checked(event: Event, **checked: object) -> None:
 
 
 def check_loss(x: Fraction) -> None:
-    """Refuse a loss of a size that means nothing, and that floats could not follow through squares and logarithms."""
+    """Refuse a loss of a meaningless size, which floats could not follow through squares and logarithms."""
     if x and not 1 / LARGEST_LOSS <= x <= LARGEST_LOSS:
         raise InvalidParameter(
             "A loss beyond 1e100, or below 1e-100, is not one that can be accounted for.",
@@ -143,7 +143,7 @@ def check_loss(x: Fraction) -> None:
 
 
 def check_size(sigma_squared: Fraction) -> None:
-    """Refuse noise on the integers of a size that no double holds, whatever its ratio to the sensitivity."""
+    """Refuse noise on the integers beyond all doubles, whatever its ratio to the sensitivity."""
     if sigma_squared > LARGEST_LOSS**2:
         raise InvalidParameter(
             "Integer noise of more than 1e100 steps is not accounted for.", fix="Measure in larger steps."
@@ -151,7 +151,7 @@ def check_size(sigma_squared: Fraction) -> None:
 
 
 def read_chance(x: object, name: str) -> Fraction:
-    """Read a probability that is 0, 1 or far enough from both for floats to tell."""
+    """Read a probability that is 0, 1 or far enough from both for floats to separate."""
     value = probability(x, name)
     if value not in (0, 1) and min(value, 1 - value) < 1 / LARGEST_LOSS:
         raise InvalidParameter(f"{name} is within 1e-100 of 0 or 1.", fix=f"Choose a {name} of exactly 0 or 1.")
@@ -159,7 +159,7 @@ def read_chance(x: object, name: str) -> Fraction:
 
 
 def set_made_of(event: Event, inner: Iterable[Event], **checked: object) -> None:
-    """The same for an event made of others: they are about the same neighbours, and not too deep."""
+    """Set the checked fields of an event made of others, with their neighbours and depth."""
     parts = tuple(map(as_event, inner))
     set_checked(event, **checked, neighbors=common_neighbors(parts), depth=1 + max((e.depth for e in parts), default=0))
     if event.depth > DEEPEST:

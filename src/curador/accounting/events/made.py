@@ -29,24 +29,24 @@ def made_of(event: Event) -> Iterable[Event]:
         return (e for e, _ in event.parts)
     if isinstance(event, Parallel):
         return event.parts
-    inner = getattr(event, "event", None)  # of whatever else is made of one event
+    inner = getattr(event, "event", None)  # of any other event made of one event
     return (inner,) if isinstance(inner, Event) else ()
 
 
 def _fixed_sizes(event: Event) -> Iterable[FixedSizeSampled]:
-    """The samples of fixed size that are drawn when an event is run, outermost first."""
+    """The samples of fixed size that a run of the event draws, outermost first."""
     if isinstance(event, FixedSizeSampled):
         return (event,)
     return chain.from_iterable(map(_fixed_sizes, made_of(event)))
 
 
-def _grouped(event: Event) -> bool:
-    return event.grouped or any(map(_grouped, made_of(event)))
+def _is_grouped(event: Event) -> bool:
+    return event.grouped or any(map(_is_grouped, made_of(event)))
 
 
 def _check_units(event: Event) -> None:
     """Refuse a sample of an event about a group: it would take the group as a whole, or not at all."""
-    if _grouped(event):
+    if _is_grouped(event):
         raise InvalidParameter(
             "This event is about a group, of which a sample takes each member on its own.",
             fix="Take the group of the whole sample: for_group(PoissonSampled(event, rate), k).",
@@ -57,8 +57,8 @@ def _check_units(event: Event) -> None:
 class PoissonSampled(Event, kind="poisson-sampled"):
     """The event run on a random part of the units, each taken independently with probability ``rate``.
 
-    A sample of a sample is one at the product of the rates.  A sample of fixed size drawn from this one is refused:
-    the number of units to draw from would be random, and a unit's chance not the product.
+    A sample of a sample is one at the product of the rates.  A sample of fixed size drawn from this one is refused.
+    The number of units to draw from would be random, and a unit's chance would not be the product.
     """
 
     event: Event
@@ -77,7 +77,7 @@ class PoissonSampled(Event, kind="poisson-sampled"):
 
 
 def _chance(event: Event) -> Fraction:
-    """A unit's chance to be in a Poisson sample of Poisson samples."""
+    """The chance of a unit to be in a Poisson sample of Poisson samples."""
     return event.rate * _chance(event.event) if isinstance(event, PoissonSampled) else Fraction(1)
 
 
@@ -112,8 +112,8 @@ class FixedSizeSampled(Event, kind="fixed-size-sampled"):
 class Parallel(Event, kind="parallel"):
     """Events run on disjoint parts of the data, the part of a unit fixed by that unit alone.
 
-    Under replace a unit may leave one part and enter another: the two largest add up, and only if each part's event
-    also covers a unit that enters or leaves it.  A sample of fixed size does not: its population would change.
+    Under replace a unit may leave one part and enter another, so the two largest add up.  That needs part events that
+    also cover a unit that enters or leaves.  A sample of fixed size does not: its population would change.
     """
 
     parts: tuple[Event, ...]
@@ -143,13 +143,13 @@ class Composed(Event, kind="composed"):
 
     @classmethod
     def of(cls, *parts: tuple[Event, int]) -> Composed:
-        """The canonical form: nested compositions flattened, equal events merged, sorted, zeros dropped.
+        """Make the canonical form: nested compositions flattened, equal events merged, sorted, zeros dropped.
 
         It is made when ``parts`` is first read, so that n additions are no more work than one sum of n.
         """
         made = cls.__new__(cls)
         terms = [(e, n) for e, c in parts if (n := times(c)) and not as_event(e).empty]
-        # A composition inside is taken apart, not nested.
+        # A nested composition is flattened.
         inner = max((e.depth - isinstance(e, Composed) for e, _ in terms), default=0)
         set_checked(made, _terms=terms, neighbors=common_neighbors(e for e, _ in terms), depth=1 + inner)
         if made.depth > DEEPEST:
@@ -161,7 +161,7 @@ class Composed(Event, kind="composed"):
         return not (_pending(self) or self.parts)
 
     def __getattr__(self, name: str) -> Any:
-        # Called for what is missing: the parts, until they are first asked for.
+        # Called for missing attributes: the parts, until they are first read.
         terms = self.__dict__.get("_terms")
         if name == "parts" and terms is not None:
             set_fields(self, parts=_canonical(terms))
@@ -171,7 +171,7 @@ class Composed(Event, kind="composed"):
         return self.__dict__[name]
 
     def __hash__(self) -> int:
-        # Kept, since caches ask for it again and again, and fractions are slow to hash.
+        # Cached: it is needed again and again, and fractions are slow to hash.
         found = self.__dict__.get("_hash")
         if found is None:
             set_fields(self, _hash=(found := hash((self.parts, self.neighbors))))
@@ -189,12 +189,12 @@ _Terms = list[tuple[Event, int]]
 
 
 def _pending(event: Event) -> _Terms | None:
-    """The terms of a sum whose parts have not been asked for."""
+    """The terms of a sum whose parts have not been read yet."""
     return event.__dict__.get("_terms") if isinstance(event, Composed) else None
 
 
 def _canonical(terms: _Terms) -> tuple[tuple[Event, int], ...]:
-    # Sums of sums may be shared (e = e + e, forty times over), so each is taken apart once, after all that use it.
+    # Sums of sums may be shared (e = e + e, forty times over), so each is flattened once, after all that use it.
     sums: dict[int, _Terms] = {}
     last: list[int] = []
     stack: list[tuple[Event, bool]] = [(e, False) for e, _ in terms]
@@ -222,7 +222,7 @@ NOTHING = Composed(())
 
 
 def compose(*events: Event) -> Event:
-    """All of these events, on the same data.
+    """Compose all of these events, on the same data.
 
     >>> from curador.accounting.events import LaplaceNoise
     >>> compose(LaplaceNoise(1, 1), LaplaceNoise(1, 1)) == 2 * LaplaceNoise(1, 1)

@@ -16,8 +16,8 @@ from curador.privacy import Neighbors
 class LaplaceNoise(Event, kind="laplace"):
     """Continuous Laplace noise, or a rounding of it, on a statistic of given l1 sensitivity.
 
-    Vectors need no dimension here: a shift of total size s spread over coordinates is never easier to see
-    than the whole shift in one of them (docs/proofs/vector-laplace.md).
+    Vectors need no dimension here.  A shift of total size s spread over coordinates is never easier to see than the
+    whole shift in one of them (docs/proofs/vector-laplace.md).
 
     >>> LaplaceNoise(scale=2, sensitivity=1).epsilon
     Fraction(1, 2)
@@ -128,7 +128,7 @@ class ExponentialChoice(Event, kind="exponential"):
 
 @dataclass(frozen=True)
 class RandomizedAnswer(Event, kind="randomized-response"):
-    """One of ``categories`` answers: the true one with probability ``truth``, else a uniform other one."""
+    """An answer among ``categories``: the true one with probability ``truth``, else another, uniformly."""
 
     categories: int
     truth: Fraction

@@ -20,9 +20,9 @@ _STEP = 3.0  # in the logarithm of the parameter, at most
 def calibrate(
     make_event: Callable[[Fraction], Event], target: ApproxDP, start: Number = 1, tolerance: float = 1e-4
 ) -> Fraction:
-    """A parameter, such as sigma, for which the event keeps the target, and hardly larger than it must be.
+    """Find a parameter, such as sigma, that keeps the target and is hardly larger than necessary.
 
-    The result is a short decimal; its epsilon is within a share ``tolerance`` of the target, or the result itself is
+    The result is a short decimal.  Its epsilon is within a share ``tolerance`` of the target, or the result itself is
     within that share of one that does not keep it.
 
     Guarantee: the event made with the result has ``upper_epsilon`` at most target.epsilon at target.delta.
@@ -35,7 +35,7 @@ def calibrate(
     """
     fine = read_tolerance(tolerance)
     if not 0 < target.epsilon < math.inf:
-        raise InvalidParameter(f"There is no least noise for epsilon = {target.epsilon}.", fix="Choose 0 < epsilon.")
+        raise InvalidParameter(f"No least noise exists for epsilon = {target.epsilon}.", fix="Choose 0 < epsilon.")
 
     def excess(x: float) -> float:
         spent = upper_epsilon(make_event(_decimal(x, fine)), target.delta, fine * target.epsilon / 10)
@@ -69,6 +69,6 @@ def calibrate(
 
 
 def _decimal(x: float, tolerance: float) -> Fraction:
-    """exp(x) rounded up to a decimal with just enough digits for the tolerance."""
+    """Round exp(x) up to a decimal with just enough digits for the tolerance."""
     digits = Context(prec=2 - math.floor(math.log10(tolerance)), rounding=ROUND_CEILING)
     return Fraction(digits.create_decimal(Decimal(math.exp(x))))

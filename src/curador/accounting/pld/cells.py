@@ -1,8 +1,9 @@
-"""A pair of laws cut into intervals of privacy loss, and what sampling does to them.
+"""A pair of laws cut into intervals of privacy loss, and the effect of sampling on them.
 
-A cell says: here the loss log(dP/dQ) lies between ``low`` and ``high``, P puts mass ``p`` here and Q puts ``q``.
-A cell with low = high is an atom; one at plus infinity is what Q never does, one at minus infinity what P never does.
-Nothing else about a pair is needed to bound its privacy loss from both sides (docs/proofs/pld.md, 2 and 3).
+In a cell the loss log(dP/dQ) lies between ``low`` and ``high``; P puts mass ``p`` there and Q puts ``q``.  A cell with
+low = high is an atom.  An atom at plus infinity holds outputs that Q never gives, one at minus infinity those that P
+never gives.  Nothing else about a pair is needed to bound its privacy loss from both sides (docs/proofs/pld.md, 2 and
+3).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ Floats = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
 
 UNDERFLOW = 2.0**-1000
-"""Above all the mass that underflow can lose."""
+"""An upper bound on all the mass that underflow can lose."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +37,9 @@ class Cells:
 def atoms(
     losses: Sequence[float], p: Sequence[float], q: Sequence[float], infinite: float = 0.0, missing: float = 0.0
 ) -> Cells:
-    """Cells of one loss each; ``infinite`` is P's mass where Q has none, ``missing`` Q's where P has none.
+    """Make cells of one loss each.
+
+    ``infinite`` is P's mass where Q has none, ``missing`` Q's where P has none.
 
     >>> atoms([1.0, -1.0], [0.73, 0.27], [0.27, 0.73]).low
     array([  1.,  -1.,  inf, -inf])
@@ -46,18 +49,18 @@ def atoms(
 
 
 def join(*parts: Cells) -> Cells:
-    """All of these cells."""
+    """Join all of these cells."""
     return Cells(*(np.concatenate([getattr(c, name) for c in parts]) for name in ("low", "high", "p", "q")))
 
 
 def thinned(cells: Cells, rate: Fraction) -> Cells:
-    """With probability 1 - rate nothing is learnt, and that is known: the loss is 0."""
+    """Release nothing with probability 1 - rate, and show that: the loss is then 0."""
     f, rest = float(rate), float(1 - rate)
     return join(atoms([0.0], [rest], [rest]), Cells(cells.low, cells.high, f * cells.p, f * cells.q))
 
 
 def sampled(cells: Cells, rate: Fraction) -> Cells:
-    """P becomes (1 - rate) Q + rate P, and Q stays: the unit took part with probability ``rate``.
+    """Replace P by (1 - rate) Q + rate P and keep Q: the unit took part with probability ``rate``.
 
     >>> c = sampled(atoms([1.0], [1.0], [math.exp(-1)]), Fraction(1, 10))
     >>> bool(abs(c.low[0] - math.log(0.9 + 0.1 * math.e)) < 1e-15)
@@ -70,7 +73,10 @@ def sampled(cells: Cells, rate: Fraction) -> Cells:
 
 
 def diluted(loss: Floats, rate: Fraction) -> Floats:
-    """log(1 - rate + rate e**loss), to a few units in the last place for losses of any size and sign."""
+    """Compute log(1 - rate + rate e**loss), to a few units in the last place.
+
+    Losses may have any size and sign.
+    """
     f, rest = float(rate), float(1 - rate)
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         near = np.log1p(f * np.expm1(np.clip(loss, -1.0, 1.0)))
@@ -80,12 +86,12 @@ def diluted(loss: Floats, rate: Fraction) -> Floats:
 
 
 def swapped(cells: Cells) -> Cells:
-    """The same pair with P and Q exchanged, so that every loss changes its sign."""
+    """Exchange P and Q, so that every loss changes its sign."""
     return Cells(-cells.high, -cells.low, cells.q, cells.p)
 
 
 def mirrored(cells: Cells) -> Cells:
-    """The pair that agrees with this one where the loss is above 0, and with its exchange where it is below.
+    """Keep the pair where the loss is above 0, and replace it by its exchange where the loss is below.
 
     Assumes: no cell has 0 strictly inside.
     """
@@ -97,17 +103,19 @@ def mirrored(cells: Cells) -> Cells:
 
 
 class Atoms(NamedTuple):
-    """A law of the loss under P that has only atoms, and what is counted as an infinite loss."""
+    """A law of the loss under P that has only atoms, with the mass counted as an infinite loss."""
 
     losses: Floats
     masses: Floats
     infinite: float  # P-mass of an infinite loss
-    other: float = 0.0  # what Q has there, if the loss is really finite
-    lost: float = 0.0  # P-mass that is neither here nor there
+    other: float = 0.0  # Q's mass there, if the loss is really finite
+    lost: float = 0.0  # P-mass that no atom holds
 
 
 def connect(cells: Cells) -> Atoms:
-    """Split every cell between its two ends, keeping the mass of P and of Q: a pair that dominates this one.
+    """Split every cell between its two ends, keeping the mass of P and of Q.
+
+    The result dominates this pair.
 
     Guarantee: for every epsilon, delta is at least that of the cells [DGKKM22, "connect the dots"].  Unbounded cells
         count as an infinite loss.
@@ -119,7 +127,7 @@ def connect(cells: Cells) -> Atoms:
     with np.errstate(all="ignore"):
         # a + b = p and a exp(-low) + b exp(-high) = q
         b = (p - q * np.exp(low)) / -np.expm1(low - high)
-    # What has no width, no lower end or no number is put at the upper end.
+    # Cells without width, lower end or a number are put at the upper end.
     b = np.where((low == high) | (low == -math.inf) | np.isnan(b), p, np.clip(b, 0.0, p))
     b = np.where(high == math.inf, p, b)
     return _atoms(np.concatenate([low, high]), np.concatenate([p - b, b]), cells)
@@ -128,15 +136,15 @@ def connect(cells: Cells) -> Atoms:
 def merge(cells: Cells) -> Atoms:
     """Forget where in its cell a loss was: one atom at log(p/q) each, a pair that this one dominates.
 
-    Guarantee: for every epsilon, delta is at most that of the cells, by data processing; unbounded cells count as an
-        infinite loss, so that exp(epsilon) times ``other`` is to be subtracted from delta.
+    Guarantee: for every epsilon, delta is at most that of the cells, by data processing.  Unbounded cells count as an
+        infinite loss, so subtract exp(epsilon) times ``other`` from delta.
 
     >>> bool(abs(merge(Cells(*map(np.array, ([0.0], [1.0], [0.6], [0.4])))).losses[0] - math.log(1.5)) < 1e-15)
     True
     """
     with np.errstate(all="ignore"):
         middle = np.log(cells.p) - np.log(cells.q)
-    # Where a mass has underflown the ratio says nothing; the lower end is always safe.
+    # Where a mass has underflowed the ratio is meaningless; the lower end is always safe.
     where = np.where(np.isfinite(middle), np.clip(middle, cells.low, cells.high), cells.low)
     return _atoms(np.where(cells.high == math.inf, math.inf, where), cells.p, cells)
 

@@ -26,14 +26,14 @@ Ints = NDArray[np.int64]
 Numbers = float | Floats
 
 
-_ROWS = 64  # pairs that are evaluated together: enough to forget the cost of a call, few enough for a cache
+_ROWS = 64  # pairs evaluated together: enough to hide the cost of a call, few enough for a cache
 _MOST = 512  # different pairs without a formula
 _OFTEN = 2**20  # counts up to this are exact in sums of floats
 
 
 @dataclass(frozen=True, eq=False)
 class CountedPair:
-    """A pair that dominates an event, a pair that it attains, and how often it occurs; or several, stacked."""
+    """A pair that dominates an event, a pair that it attains, and the event's count; or several, stacked."""
 
     above: Pair
     below: Pair
@@ -44,7 +44,7 @@ class CountedPair:
         return self.count if isinstance(self.count, int) else int(self.count.sum())
 
     def summed(self, x: Numbers) -> Floats:
-        """The sum over the pairs of count times what is given for each: rows of numbers, or one row for all."""
+        """Sum count times the given number over the pairs: rows of numbers, or one row for all."""
         if isinstance(self.count, int):
             return np.asarray(self.count * np.asarray(x))
         rows = np.asarray(x)
@@ -52,15 +52,15 @@ class CountedPair:
 
 
 def in_both_orders(event: Event) -> list[list[CountedPair]]:
-    """The pairs that are composed, for each order of two neighbours; a single list if the orders look alike."""
+    """The composed pairs for each order of two neighbours; a single list if the orders look alike."""
     return counted_in_both_orders(parts(event))
 
 
 def counted_in_both_orders(composed: Iterable[tuple[Event, int]]) -> list[list[CountedPair]]:
-    """The same for events with their counts, none of which is made of others by composition."""
+    """The composed pairs of counted events, none of which is itself a composition."""
     found = []
     for high, low, n in bounded(composed):
-        first = _checked(high, orders(high))
+        first = _check_orders(high, orders(high))
         found.append((first, first if low is high else orders(low), n))
     many = max((len(o) for o, _, _ in found), default=1)
     made = [[_bounds(high, low, i, n) for high, low, n in found] for i in range(many)]
@@ -73,11 +73,12 @@ def counted_in_both_orders(composed: Iterable[tuple[Event, int]]) -> list[list[C
     return [_gathered(items) for items in made]
 
 
-def _checked(event: Event, found: Orders) -> Orders:
-    """The pairs of an event, refused unless they compose: order i of one event goes with order i of every other.
+def _check_orders(event: Event, found: Orders) -> Orders:
+    """Check the pairs of an event, which must compose: order i goes with order i of every other event.
 
-    Under add-remove the orders are those of the unit, the same for all.  Under replace no order comes first, and a part
-    of the data is left in one order while another is entered in the other: one pair has to dominate in both.
+    Under add-remove the orders are those of the unit, the same for all.  Under replace neither order comes first.  A
+    part of the data may be left in one order while another is entered in the other.  So one pair has to dominate in
+    both.
     """
     if event.neighbors is Neighbors.REPLACE and any(above != found[0][0] for above, _ in found[1:]):
         raise NotPromised(
@@ -92,7 +93,7 @@ def _bounds(high: Orders, low: Orders, i: int, count: int) -> CountedPair:
 
 
 def _gathered(items: list[CountedPair]) -> list[CountedPair]:
-    """The same with all Gaussian noise as one, since normal losses add up to a normal loss, and like pairs stacked."""
+    """Merge all Gaussian noise, since normal losses add up to a normal loss, and stack like pairs."""
     if len(items) < 2:
         return items
     normal, like, rest = [], defaultdict[object, list[CountedPair]](list), []
@@ -108,10 +109,10 @@ def _gathered(items: list[CountedPair]) -> list[CountedPair]:
         whole = Normal(math.sqrt(variance))
         normal = [CountedPair(whole, whole, 1)]
     groups = (group[i : i + _ROWS] for group in like.values() for i in range(0, len(group), _ROWS))
-    return [*rest, *normal, *map(_stacked, groups)]
+    return [*rest, *normal, *map(_stack, groups)]
 
 
-def _stacked(items: list[CountedPair]) -> CountedPair:
+def _stack(items: list[CountedPair]) -> CountedPair:
     if len(items) == 1:
         return items[0]
     above = stacked([item.above for item in items])
@@ -122,9 +123,9 @@ def _stacked(items: list[CountedPair]) -> CountedPair:
 
 @dataclass(frozen=True)
 class Extremes:
-    """The most that the loss can be, and the chances that it is infinite, or exactly the most."""
+    """The largest possible loss, and the chances that it is infinite, or exactly the largest."""
 
-    ceiling: float = 0.0  # no finite loss is above this
+    ceiling: float = 0.0  # the least upper bound of finite losses
     top: float = 0.0  # some mechanism reaches this, or comes arbitrarily close,
     log_mass: float = 0.0  # and is there with this log-probability
     log_finite: tuple[float, float] = (0.0, 0.0)  # of a finite loss: for that mechanism, and in the worst case
@@ -142,7 +143,7 @@ class Extremes:
         )
 
     def times(self, count: int) -> Extremes:
-        """These losses ``count`` times over; at least once, since 0 times infinity is undefined."""
+        """Repeat these losses ``count`` times; at least once, since 0 times infinity is undefined."""
         low, high = self.log_finite
         return Extremes(count * self.ceiling, count * self.top, count * self.log_mass, (count * low, count * high))
 
@@ -158,7 +159,7 @@ class Extremes:
         return max(0.0, below(self.infinite.lower + rest))
 
     def epsilon_floor(self, delta: float) -> float:
-        """A lower bound on epsilon, from the same."""
+        """A lower bound on epsilon, from the same losses."""
         if delta < self.infinite.lower:
             return math.inf
         if delta == 0:
@@ -173,7 +174,7 @@ class Extremes:
 
 
 def largest(item: CountedPair) -> Extremes:
-    """What is known of the largest losses of one event, as often as it occurs."""
+    """Bounds on the largest losses of an event, with its count."""
     most = item.above.ends()
     least = most if item.below is item.above else item.below.ends()
     if isinstance(item.count, int):

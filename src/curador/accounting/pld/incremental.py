@@ -1,4 +1,4 @@
-"""A privacy-loss distribution that grows: adding an event costs the same however long the history is."""
+"""A privacy-loss distribution that grows: the cost of adding an event does not depend on the history."""
 
 from __future__ import annotations
 
@@ -37,23 +37,23 @@ from curador.forks import cached_property
 from curador.numbers import Number, set_fields, times
 
 _ROOM = 4  # a plan is made for a history this many times as long
-_FURTHER = 1.25  # how far epsilon may grow, roughly, before a loose bracket is planned anew
-_LOOSE = 10  # a bracket of so many tolerances is not what was asked for, and may be worth a plan of its own
-_ROOT = 0.05  # how close to its root a bound is followed, as a share of the tolerance
-_KEPT = 64  # events whose spectra are kept for the next time
+_FURTHER = 1.25  # the factor, roughly, by which epsilon may grow before a loose bracket is planned again
+_LOOSE = 10  # a bracket wider than this many tolerances may deserve a plan of its own
+_ROOT = 0.05  # the distance from its root at which following a bound ends, as a share of the tolerance
+_KEPT = 64  # events whose spectra are cached
 _RECENT = 64  # events that are listed before they are counted
-_ENDLESS = 1e15  # a loss beyond which doubles tell no window apart, and a search for one has no end
-_BLIND = Window(Band(1.0, 64.0, 64, 1.0, 1.0), 1.0, 256, 1e-290)  # where nothing can be aimed at
+_ENDLESS = 1e15  # beyond such losses doubles do not separate windows, and a search for one has no end
+_BLIND = Window(Band(1.0, 64.0, 64, 1.0, 1.0), 1.0, 256, 1e-290)  # where there is nothing to aim at
 
 
 _Added = tuple[tuple[Event, int], ...]
 
 
 class History(Mapping[Event, int]):
-    """Events and how often each was added.  What is added shares what was there: no history is copied for each event.
+    """Events and their counts; additions share the earlier history instead of copying it.
 
-    What came last stands in lists whose lengths fall by powers of two, so that each event is moved as often as its
-    history has doubled since; when they are as long as what is counted already, they are counted too.
+    The latest events stand in lists whose lengths fall by powers of two.  So each event is moved as often as its
+    history has doubled since.  When the lists are as long as the counted part, they are counted too.
     """
 
     def __init__(self, counted: Mapping[Event, int], recent: tuple[_Added, ...] = ()) -> None:
@@ -124,18 +124,18 @@ def _aim(delta: Number, tolerance: float) -> tuple[float, float]:
 
 @dataclass(frozen=True, eq=False)
 class _Order:
-    """One order of the neighbours: a plan, the sum so far, and single events that may come again."""
+    """An order of the neighbours: a plan, the sum so far, and single events that may come again."""
 
     plan: Window
     total: _Sum
-    planned: Sight  # where epsilon was, roughly, when the plan was made
-    now: Sight  # and is now
+    planned: Sight  # the rough epsilon when the plan was made
+    now: Sight  # and the present one
     kept: dict[Event, list[_Sum]] = field(default_factory=dict)
-    near: dict[float, _Trail] = field(default_factory=dict)  # for a delta: where to look first
+    near: dict[float, _Trail] = field(default_factory=dict)  # for a delta: the place to search first
 
     @property
     def outgrown(self) -> bool:
-        """Whether the plan suits the history no longer: its tilt is too large, and was not when it was made."""
+        """Whether the plan no longer suits the history: its tilt is too large, and was not when it was made."""
         return self.now.smaller and not self.planned.smaller
 
     @property
@@ -145,7 +145,7 @@ class _Order:
 
 
 class _Trail(NamedTuple):
-    """Where epsilon was last, how far it had moved, how fast log delta fell there, and the bracket's width."""
+    """The last epsilon, its last move, the slope of log delta there, and the bracket's width."""
 
     epsilon: float
     moved: float
@@ -160,13 +160,13 @@ def _sum(item: CountedPair, plan: Window, kept: int | None = None) -> _Sum:
 
 @dataclass(frozen=True, eq=False)
 class IncrementalPLD:
-    """A history of events as a few hundred complex numbers, from which epsilon is read at any time.
+    """A history of events as a few hundred complex numbers, from which epsilon can be read at any time.
 
-    ``delta`` is the one it is planned for; other deltas are answered too, less tightly the further away they are.
-    A bracket is at most ten tolerances wide, times epsilon if that is above 1.  Where a plan for just this history
-    cannot give that (exponential choices, samples, a few distant losses), it is as wide as a plan for its first two
-    thirds makes it, or for four fifths of its epsilon: some percent.  One more event and a report cost the same after
-    ten events and after thousands; once in a while all are planned anew (docs/proofs/pld.md, 8).
+    The plan is for ``delta``; other deltas are answered too, less tightly the further away they are.  A bracket is at
+    most ten tolerances wide, times epsilon if that is above 1.  Sometimes a plan for just this history cannot give
+    that: exponential choices, samples, a few distant losses.  Then the bracket is some percent wide, as a plan for the
+    first two thirds of the history, or for four fifths of its epsilon, makes it.  One more event and a report cost the
+    same after ten events and after thousands.  Once in a while all are planned again (docs/proofs/pld.md, 8).
 
     Guarantee: as for :func:`curador.accounting.pld.epsilon`.  A report, not a filter: the events may not depend on the
         answers so far [docs/proofs/pld.md, 8].
@@ -183,7 +183,7 @@ class IncrementalPLD:
     tolerance: float = 1e-4
     counts: Mapping[Event, int] = field(default_factory=dict)
     _orders: tuple[_Order, ...] = ()
-    _due: int = 0  # events that may come before a loose bracket is planned anew
+    _due: int = 0  # events that may come before a loose bracket is planned again
     _target: float = field(init=False)
     _fine: float = field(init=False)
 
@@ -194,7 +194,7 @@ class IncrementalPLD:
             raise InvalidParameter(
                 "An incremental distribution is planned for a delta above 0.", fix="Choose a delta such as 1e-6."
             )
-        if not self._orders:  # made from counts alone, such as those of a history that was kept
+        if not self._orders:  # made from counts alone, such as those of a saved history
             counts = {as_event(e): n for e, c in self.counts.items() if (n := times(c)) and not as_event(e).empty}
             common_neighbors(counts)
             set_fields(self, counts=History(counts))
@@ -202,14 +202,14 @@ class IncrementalPLD:
                 set_fields(self, _orders=self._planned(counts, _ROOM))
 
     def add(self, event: Event, count: int = 1) -> IncrementalPLD:
-        """The distribution after ``count`` more of this event."""
+        """Return the distribution after ``count`` more of this event."""
         n = times(count)
         if n == 0 or as_event(event).empty:
             return self
         history = self._history
         if history:
             common_neighbors((event, history.first()))
-        longer, grown = history.plus(event, n), self._grown(event, n)
+        longer, grown = history.plus(event, n), self._grow(event, n)
         if grown is None:
             return IncrementalPLD(self.delta, self.tolerance, longer)
         return IncrementalPLD(self.delta, self.tolerance, longer, grown, self._due - 1)
@@ -223,7 +223,7 @@ class IncrementalPLD:
         target, fine = self._target if delta is None else read_delta(delta), self._fine
         if not self.counts:
             return Bracket(0.0, 0.0)
-        found = self._reported(target)
+        found = self._report(target)
         if not target:
             most = without_delta(Composed.of(*self.counts.items()), found.upper)
             return Bracket(min(found.lower, most), most)
@@ -231,20 +231,20 @@ class IncrementalPLD:
             return found
         if self._due > 0 and not any(order.further for order in self._orders):
             return found
-        # Planned for other laws, or for a longer history: planned anew for just this one, it is often much tighter.
+        # The plan was for other laws, or for a longer history: a new plan for just this one is often much tighter.
         before = self._orders
         set_fields(self, _orders=self._planned(self.counts, 1), _due=max(1, len(self.counts) // 2))
-        anew = self._reported(target)
-        if anew.width > found.width:  # no plan is better; the next is tried when the history has gone on
+        again = self._report(target)
+        if again.width > found.width:  # no plan is better; the next is tried when the history has gone on
             set_fields(self, _orders=tuple(replace(order, planned=order.now) for order in before))
-        return Bracket(max(found.lower, anew.lower), min(found.upper, anew.upper))
+        return Bracket(max(found.lower, again.lower), min(found.upper, again.upper))
 
-    def _reported(self, delta: float) -> Bracket:
+    def _report(self, delta: float) -> Bracket:
         return worst(partial(_read, order, delta, self._fine) for order in self._orders)
 
     @np.errstate(all="ignore")
-    def _grown(self, event: Event, count: int) -> tuple[_Order, ...] | None:
-        """The orders with the event added, or None if the plans no longer suit them."""
+    def _grow(self, event: Event, count: int) -> tuple[_Order, ...] | None:
+        """Add an event to the orders; None if the plans no longer suit them."""
         found = in_both_orders(event)
         if len(found) > len(self._orders):
             return None
@@ -267,7 +267,7 @@ class IncrementalPLD:
 
     @np.errstate(all="ignore")
     def _planned(self, counts: Mapping[Event, int], room: int) -> tuple[_Order, ...]:
-        """The orders from scratch, with room for a history so many times as long."""
+        """Plan the orders from scratch, with room for a history ``room`` times as long."""
         made = []
         for items in counted_in_both_orders((e, n * count) for event, count in counts.items() for e, n in parts(event)):
             longer = [replace(item, count=room * item.count) for item in items]
@@ -293,10 +293,10 @@ def _read(order: _Order, delta: float, tolerance: float, attained: float) -> Bra
         profile = finish(order.plan, total.above, total.below)
         start = order.near.get(delta)
         order.near.clear()
-        found = _followed(profile, less, more, start, tolerance * _ROOT) if start else None
+        found = _follow(profile, less, more, start, tolerance * _ROOT) if start else None
         if found is None:
             first = min(high, start.epsilon if start else seen(total.above, order.plan.band, math.log(delta)).epsilon)
-            found = _searched(profile, less, more, first, tolerance * _ROOT)
+            found = _search(profile, less, more, first, tolerance * _ROOT)
         if found.epsilon < math.inf:
             order.near[delta] = found._replace(moved=found.epsilon - start.epsilon if start else 0.0)
         high = min(high, found.epsilon)
@@ -304,8 +304,11 @@ def _read(order: _Order, delta: float, tolerance: float, attained: float) -> Bra
     return Bracket(min(low, high), high)
 
 
-def _followed(profile: Profile, less: float, more: float, start: _Trail, tolerance: float) -> _Trail | None:
-    """Both ends from where they were expected: two or three evaluations, instead of a search; or None."""
+def _follow(profile: Profile, less: float, more: float, start: _Trail, tolerance: float) -> _Trail | None:
+    """Follow both ends from their expected places; None if that fails.
+
+    Two or three evaluations replace a search.
+    """
     upper = followed(
         lambda e: log_ratio(profile.upper(e), less), start.epsilon + start.moved, start.slope, tolerance, above=False
     )
@@ -316,7 +319,7 @@ def _followed(profile: Profile, less: float, more: float, start: _Trail, toleran
     return None if lower is None else _Trail(high, 0.0, slope, high - lower[0])
 
 
-def _searched(profile: Profile, less: float, more: float, start: float, tolerance: float) -> _Trail:
+def _search(profile: Profile, less: float, more: float, start: float, tolerance: float) -> _Trail:
     high = solve_upper(profile, less, start, tolerance)
     low = solve_lower(profile, more, high, tolerance)
     return _Trail(high, 0.0, profile.band.theta, high - low)

@@ -1,6 +1,6 @@
 """The worst pair of output laws that each kind of noise allows, laid out by privacy loss.
 
-Every pair here has the same law of loss in both orders of two neighbours; sampling is what makes them differ.
+Every pair here has the same law of loss in both orders of two neighbours; sampling makes them differ.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _ONE_BY_ONE = 2.0**20  # variances below this have few enough integers for a cel
 _NARROW = 0.5  # cells narrower than this, in units of the noise, are summed by Taylor's series
 _COUNTED = 2**52  # integers up to here are doubles, and so are their halves
 _ROOT_TAU = math.sqrt(2 * math.pi)
-_BY_ONE = 2**14  # probabilities that are found one by one
+_BY_ONE = 2**14  # the most probabilities computed one by one
 _TAIL = 30.0
 _SMOOTH = 25.0  # variances from here have the moments of the continuous Gaussian, period by period
 
@@ -32,7 +32,7 @@ class Ramp:
     step: float = 0.0
 
     def moment(self, z: Complexes | float, edge: float) -> Complexes:
-        """The integral of exp(z * loss - loss/2) over exp((z - 1/2) edge), for z not 0 and of real part >= 0."""
+        """Integrate exp(z * loss - loss/2) over exp((z - 1/2) edge), for z not 0 and of real part >= 0."""
         gaps = np.expm1(-z * self.step) if some(self.step) else -z
         whole = np.expm1(-z * (2 * self.reach + self.step)) / gaps
         return np.asarray(np.exp(self.level + edge / 2 + z * (self.reach - edge)) * whole)
@@ -48,7 +48,7 @@ class Ramp:
         size = np.diff(cuts)
         low = cuts[:-1] * self.step - self.reach
         high = low + (size - 1) * self.step
-        if n > _COUNTED:  # the middle is only known to rounding, which pairs count as an error of losses
+        if n > _COUNTED:  # the middle is known only to rounding, which pairs count as an error of losses
             low, high = (np.where(np.abs(x) < 2.0**-50 * self.reach, 0.0, x) for x in (low, high))
         shrink = np.expm1(-size * self.step / 2) / math.expm1(-self.step / 2)
         return self._blocks(low, high, shrink)
@@ -59,7 +59,7 @@ class Ramp:
 
 @dataclass(frozen=True)
 class Laplacian(Pair):
-    """An atom at each end of the losses, a ramp between, and perhaps a part that the other law never reaches."""
+    """An atom at each end of the losses, a ramp between, and perhaps a part beyond the other law's reach."""
 
     edge: float
     edge_mass: float
@@ -97,7 +97,7 @@ class Laplacian(Pair):
             return np.asarray((z - 0.5) * self.phase + np.log(self._rest(z)))
 
     def _rest(self, z: Complexes | float) -> Complexes:
-        """The moment over exp((z - 1/2) phase), z = s + 1/2 of real part >= 0: no term is larger than its mass."""
+        """The moment over exp((z - 1/2) phase), z = s + 1/2 of real part >= 0: each term is at most its mass."""
         if not self.ramp:
             return np.asarray(self.edge_mass * (1 + np.exp(-2 * z * self.edge)))
         if some(self.ramp.step) or some(self.ramp.reach != self.edge):
@@ -184,7 +184,7 @@ class IntegerNormal(Pair):
         else:
             cuts = np.rint(np.linspace(-far, max(far, d // 2 + 3), count))
             cuts = np.union1d(cuts, [(d + 1) // 2, d // 2 + 1])
-        # Blocks from one cut up to the next, none with loss 0 inside and another.
+        # Blocks from one cut up to the next, none with loss 0 inside and another loss.
         first, last = (np.append(-math.inf, cuts), np.append(cuts - 1, math.inf))
         low, high = ((2 * x - d) * (d / (2 * v)) for x in (first, last))
         masses = integer_masses if v >= _ONE_BY_ONE else few_integer_masses
@@ -210,7 +210,7 @@ class IntegerNormal(Pair):
 
 
 def reach(tail: float) -> float:
-    """How many standard deviations leave about ``tail`` outside; at most what doubles can tell from 0.
+    """The number of standard deviations that leave about ``tail`` outside; at most the range of doubles.
 
     >>> round(reach(1e-20), 2)
     9.26
@@ -222,7 +222,9 @@ _ROOT_2 = math.sqrt(2)
 
 
 def ndtr(x: Floats) -> Floats:
-    """The standard normal distribution function; by the C library, since scipy takes a quarter of a second to load.
+    """The standard normal distribution function, by the C library.
+
+    Scipy takes a quarter of a second to load.
 
     >>> ndtr(np.array([-40.0, 0.0])).tolist()
     [0.0, 0.5]
@@ -235,7 +237,9 @@ def ndtr(x: Floats) -> Floats:
 
 
 def log_ndtr(x: Floats) -> Floats:
-    """Its logarithm, to a few units in the last place of 1 or of itself, whichever is larger.
+    """The logarithm of :func:`ndtr`.
+
+    It is right to a few units in the last place of 1 or of itself, whichever is larger.
 
     >>> log_ndtr(np.array([-40.0, 0.0, 40.0])).round(6).tolist()
     [-804.608442, -0.693147, 0.0]
@@ -259,8 +263,8 @@ def log_ndtr(x: Floats) -> Floats:
 def normal_masses(x: Floats) -> Floats:
     """The standard normal mass below x[0], between consecutive edges, and above x[-1].
 
-    Narrow cells use Taylor's series of the density about the middle, whose terms are Hermite polynomials, since the
-    difference of two distribution functions would cancel; wide cells do not cancel.
+    Narrow cells use Taylor's series of the density about the middle, whose terms are Hermite polynomials: the
+    difference of two distribution functions would cancel.  Wide cells do not cancel.
 
     >>> normal_masses(np.array([0.0]))
     array([0.5, 0.5])
@@ -282,10 +286,10 @@ def normal_masses(x: Floats) -> Floats:
 
 
 def integer_masses(cuts: Floats, spread: float) -> Floats:
-    """The same for Gaussian noise on the integers, below the first cut, from each cut up to the next, and so on.
+    """The masses of Gaussian noise on the integers below the first cut, between cuts, and from the last.
 
     Assumes: a spread of at least 2**20.  The sum over a block is the integral between half-integers plus two terms of
-        Euler and Maclaurin's series for midpoints; the next is below 2**-42 of it.
+        Euler and Maclaurin's series for midpoints.  The next term is below 2**-42 of it.
     """
     z = (cuts - 0.5) / math.sqrt(spread)
     terms = z * np.exp(-z * z / 2) * (1 / 24 - 7 * (z * z - 3) / (5760 * spread)) / (spread * _ROOT_TAU)
@@ -293,7 +297,9 @@ def integer_masses(cuts: Floats, spread: float) -> Floats:
 
 
 def few_integer_masses(cuts: Floats, spread: float) -> Floats:
-    """The same for a smaller spread, integer by integer; beyond 39 deviations there is nothing that a double holds.
+    """The masses of :func:`integer_masses` for a smaller spread, integer by integer.
+
+    Beyond 39 deviations all masses are below the doubles.
 
     >>> few_integer_masses(np.array([0.0, 1.0]), 1.0).round(6)
     array([0.300529, 0.398942, 0.300529])

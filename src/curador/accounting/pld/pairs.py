@@ -1,4 +1,4 @@
-"""Pairs of output laws, laid out by privacy loss: the interface of every pair, and pairs made of others."""
+"""Pairs of output laws, laid out by privacy loss: the interface of every pair, and composed pairs."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ import numpy as np
 
 from curador.accounting.pld.cells import Atoms, Cells, Complexes, Floats, atoms, thinned
 
-ERROR = 2.0**-48  # relative, of what a formula of a few operations gives
+ERROR = 2.0**-48  # relative, of the result of a formula of a few operations
 
 
 class Ends(NamedTuple):
-    """The supremum of the finite losses, the P-mass of exactly that loss, and the P-mass of an infinite one."""
+    """The supremum of the finite losses, its P-mass, and the P-mass of an infinite loss."""
 
     top: float
     mass: float
@@ -26,7 +26,7 @@ class Ends(NamedTuple):
 
 
 class Pair(ABC):
-    """A pair of laws (P, Q) that dominates what an event can do to two neighbours [ZDW22]."""
+    """A pair of laws (P, Q) that dominates the effect of an event on two neighbours [ZDW22]."""
 
     @property
     def infinite(self) -> float:
@@ -39,12 +39,12 @@ class Pair(ABC):
         return True
 
     def exact(self, tilts: Sequence[float], omega: float, tail: float) -> bool:
-        """Whether moments come from a formula, or from nodes() with these arguments, and so bound from both sides."""
+        """Whether moments come from a formula, or from :meth:`nodes`, and so bound from both sides."""
         return self.closed
 
     @property
     def error(self) -> float:
-        """The rounding error of the parameters as doubles: masses are off by this factor, losses by this amount."""
+        """The rounding error of the parameters as doubles: a factor of masses, a distance of losses."""
         return ERROR
 
     @property
@@ -70,34 +70,37 @@ class Pair(ABC):
     def cells(self, count: int, tail: float) -> Cells:
         """About ``count`` cells, none with 0 strictly inside.
 
-        Of an unbounded cell, the law for which its losses are unlikely has a mass of about ``tail``.
+        For an unbounded cell, the law to which its losses are unlikely has a mass of about ``tail``.
         """
 
     def ends(self) -> Ends:
-        """The largest finite loss and what lies exactly there and beyond."""
+        """The largest finite loss, and the masses exactly there and beyond."""
         c = self.cells(2, 0.1)
         finite = (c.p > 0) & (c.low < math.inf)
         top = float(np.max(c.high[finite], initial=-math.inf))
         return Ends(top, float(c.p[finite & (c.low == top)].sum()), float(c.p[c.low == math.inf].sum()))
 
     def log_moment(self, s: Complexes) -> Complexes | None:
-        """log of the integral of exp(s * loss) under P over finite losses, where a formula gives it."""
+        """The log of the integral of exp(s * loss) under P over finite losses, where a formula gives it."""
         return None
 
     def nodes(self, tilts: Sequence[float], omega: float, tail: float) -> Atoms | None:
-        """Atoms with the same moments at theta + i w, for each theta in ``tilts`` and |w| <= omega, up to rounding."""
+        """Atoms with the same moments up to rounding, or None.
+
+        They agree at theta + i w, for each theta in ``tilts`` and |w| <= omega.
+        """
         return None
 
     def sketch(self, tail: float) -> Atoms | None:
-        """Some hundred atoms with roughly the same moments."""
+        """Some hundred atoms with roughly the same moments, or None."""
         return None
 
     def log_decay(self, theta: float, omega: Floats, tail: float) -> Floats:
-        """For each omega, a bound on log |E exp((theta + i w) L) / E exp(theta L)| that holds for all w >= omega."""
+        """Bound log |E exp((theta + i w) L) / E exp(theta L)| for all w >= omega, for each omega."""
         return np.zeros_like(omega)
 
     def tilted(self, theta: float, omega: Floats) -> Complexes:
-        """E exp((theta + i w) L) / E exp(theta L) for each omega but for the phase exp(i w edge), of stacked pairs."""
+        """Compute E exp((theta + i w) L) / E exp(theta L) for each omega, without the phase exp(i w edge)."""
         raise NotImplementedError  # pragma: no cover - every formula has one
 
 
@@ -105,7 +108,7 @@ P = TypeVar("P", bound=Pair)
 
 
 def stacked(pairs: Sequence[P]) -> P:
-    """Pairs of one formula as one whose numbers are columns, so that each formula gives one row for each pair."""
+    """Stack pairs of one formula: numbers become columns, so that a formula gives one row for each pair."""
     return cast(P, _column(pairs))
 
 
@@ -116,12 +119,12 @@ def _column(values: Sequence[object]) -> object:
     if is_dataclass(first) and not isinstance(first, type):
         return type(first)(**{f.name: _column([getattr(v, f.name) for v in values]) for f in fields(first)})
     if first is None or not any(cast(Sequence[float], values)):
-        return first  # no ramp, no step, no mass: what the formula says
+        return first  # no ramp, no step, no mass: as in the formula
     return np.array(values, np.float64)[:, None]
 
 
 def some(x: object) -> bool:
-    """Whether a number is not 0, or a column has one that is not: numpy alone takes longer to ask than to compute."""
+    """Whether a number, or any in a column, is not 0; asking numpy takes longer than computing."""
     return bool(x) if isinstance(x, float | int) else bool(np.any(cast(Floats, x)))
 
 
@@ -136,7 +139,7 @@ def log_sum(*logs: Complexes) -> Complexes:
 
 @dataclass(frozen=True)
 class Points(Pair):
-    """A loss and its opposite, or none, with the masses of P, which Q has the other way round.
+    """A loss and its opposite, or none, with the masses of P; Q has the same masses the other way round.
 
     Randomised response, and the worst of all (epsilon, delta)-DP mechanisms; ``infinite`` is the mass of either law
     that the other never reaches.
@@ -183,7 +186,7 @@ class Points(Pair):
 
 @dataclass(frozen=True)
 class Thinned(Pair):
-    """The base with probability ``rate``, else nothing, and which of the two is plain to see."""
+    """The base with probability ``rate``, else nothing; the output shows which of the two it was."""
 
     base: Pair
     rate: Fraction
@@ -215,7 +218,7 @@ class Thinned(Pair):
 
 @dataclass(frozen=True)
 class Mixed(Pair):
-    """The base run on a sample; ``shape`` says what the sample does to its cells, ``most`` what no loss exceeds."""
+    """The base run on a sample; ``shape`` is the sample's effect on cells, ``most`` bounds the loss."""
 
     base: Pair
     rate: Fraction

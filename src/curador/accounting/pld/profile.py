@@ -1,12 +1,12 @@
 """delta as a function of epsilon, from a spectrum, with every error charged to delta.
 
-For t = loss - epsilon, delta is the mean of (1 - exp(-t))+ under P.  Tilted by theta that function is
-g(t) = exp(-theta t) (1 - exp(-t))+ with transform 1 / (s (s + 1)), s = theta + i omega; a sum over the frequencies
-2 pi k / W is the mean of g repeated with period W, which is never below g: the upper bound needs no window.
+For t = loss - epsilon, delta is the mean of (1 - exp(-t))+ under P.  Let s = theta + i omega.  Tilted by theta that
+function is g(t) = exp(-theta t) (1 - exp(-t))+, with transform 1 / (s (s + 1)).  A sum over the frequencies 2 pi k / W
+is the mean of g repeated with period W, which is never below g.  So the upper bound needs no window.
 
-The sum over frequencies ends because a normal loss of variance mu**2 is in it.  If the event has none, one is added:
-the upper bound is then that of a strictly worse event, and the lower bound subtracts what it can have added, which is
-mu**2 exp(mu**2/8) in place of the transform (docs/proofs/pld.md, 4).
+The sum over frequencies ends because a normal loss of variance mu**2 is in it.  If the event has none, one is added.
+The upper bound is then that of a strictly worse event.  The lower bound subtracts the most that it can have added,
+which is mu**2 exp(mu**2/8) in place of the transform (docs/proofs/pld.md, 4).
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def series(spectrum: Spectrum, band: Band, correction: float) -> Series:
 
 @lru_cache(maxsize=16)
 def _weights(band: Band, correction: float) -> tuple[Complexes, Complexes, Floats, float, float, float]:
-    """The frequencies, times -i, their weights, the sum of the weights' sizes from each on, and three norms of them."""
+    """The frequencies times -i, their weights, the sums of weight sizes from each on, and three norms."""
     omega = band.omega
     s = (band.theta + 1j * omega).astype(np.complex128)
     g: Complexes = (1 / (s * (s + 1)) - correction) * (2 / band.window)
@@ -76,7 +76,7 @@ def _weights(band: Band, correction: float) -> tuple[Complexes, Complexes, Float
 
 
 def _beyond(spectrum: Spectrum, band: Band, correction: float) -> float:
-    """A bound on all frequencies that the band leaves out."""
+    """A bound on all frequencies beyond the band."""
     step, omega = 2 * math.pi / band.window, band.end
     most = 2 / band.window * _exp(spectrum.log_decay - omega**2 * spectrum.variance / 2)
     if correction:  # each is at most exp(-omega step v) of the one before
@@ -86,7 +86,7 @@ def _beyond(spectrum: Spectrum, band: Band, correction: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Profile:
-    """Bounds on delta(epsilon) for one order of the neighbours, tight near the epsilon that the band was made for.
+    """Bounds on delta(epsilon) for an order of the neighbours, tight near the epsilon of the band.
 
     ``above`` and ``below`` are spectra that include the added normal loss of variance mu**2, if any.
     """
@@ -107,7 +107,7 @@ class Profile:
         return series(self.below, self.band, self.mu**2 * math.exp(self.mu**2 / 8))
 
     def upper(self, epsilon: float) -> float:
-        """Never below delta(epsilon); what cannot be computed turns into 1."""
+        """An upper bound on delta(epsilon); 1 where it cannot be computed."""
         a = self.above
         e = epsilon - 2 * a.mass_error
         mean = self._upper(e) + self._upper.error(e)
@@ -119,10 +119,10 @@ class Profile:
         return min(1.0, value) if value >= 0 else 1.0
 
     def lower(self, epsilon: float) -> float:
-        """Never above delta(epsilon); what cannot be computed turns into 0."""
+        """A lower bound on delta(epsilon); 0 where it cannot be computed."""
         b = self.below
         e = epsilon + 2 * b.mass_error
-        mean = self._lower(e) - self._lower.error(e) - self._repeated(e)
+        mean = self._lower(e) - self._lower.error(e) - self._copies_bound(e)
         log = b.log_m - self.band.theta * e - b.mass_error + (math.log(mean) if mean > 0 else -math.inf)
         # Outcomes that count as infinite, taken all together, add their P-mass less exp(epsilon) times their Q-mass.
         least = _exp(epsilon + math.log(b.other)) * (1 + 2**-20) if b.other else 0.0
@@ -131,15 +131,15 @@ class Profile:
         return min(1.0, value) if 0 <= value < 1 + _NEGLIGIBLE else 0.0
 
     def slope(self, epsilon: float) -> float:
-        """How fast log delta falls, roughly."""
+        """The rough rate at which log delta falls."""
         a, b = self.upper(epsilon * 0.999), self.upper(epsilon)
         return math.log(a / b) / (epsilon * 0.001) if 0 < b < a else 0.0
 
     def _careless(self, x: Spectrum, e: float) -> float:
         return 4 * UNIT * (16 + abs(x.log_m) + self.band.theta * abs(e))
 
-    def _repeated(self, e: float) -> float:
-        """A Chernoff bound on what the periodic copies of g, a window W apart, add to the mean."""
+    def _copies_bound(self, e: float) -> float:
+        """A Chernoff bound on the contribution to the mean of the periodic copies of g, a window W apart."""
         b, w, x = self.band, self.band.window, self.below
         under = _exp(x.log_less - x.log_m + b.less * (e - w / 2))
         over = _exp(x.log_more - x.log_m - b.more * (e + w))

@@ -1,4 +1,4 @@
-"""One rule per event: a pair of laws that dominates it, and a pair that it can attain."""
+"""The rule of each event: a pair of laws that dominates it, and a pair that it can attain."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ PairBounds = tuple[Pair, Pair]
 Orders = tuple[PairBounds, ...]
 """One entry if both orders of two neighbours look alike, else one each: with the unit first, then without it.
 
-Under replace no unit is first: the pair that dominates is one for both orders, and equal to its exchange; only the
-pairs that are attained may differ.  `extremes` refuses anything else."""
+Under replace no unit is first.  The dominating pair is one for both orders, and equal to its exchange; only the
+attained pairs may differ.  `extremes` refuses anything else."""
 
 
 T = TypeVar("T")
@@ -39,7 +39,7 @@ def _tight(pair: Pair) -> Orders:
     return ((pair, pair),)
 
 
-# ---- what is composed ------------------------------------------------------------------------------------------
+# ---- composed events ------------------------------------------------------------------------------------------
 
 
 @singledispatch
@@ -64,7 +64,7 @@ def _(event: ev.PoissonSampled) -> tuple[tuple[ev.Event, int], ...]:
 
 @parts.register
 def _(event: ev.Parallel) -> tuple[tuple[ev.Event, int], ...]:
-    """The part that dominates all others; under replace a unit may leave one part and enter another, so two.
+    """The part that dominates all others; under replace two, since a unit may change its part.
 
     The two are then in opposite orders of the neighbours, which pairs under replace cover (:data:`Orders`).
     """
@@ -90,7 +90,7 @@ def _worst(events: list[ev.Event]) -> ev.Event:
 
 @singledispatch
 def strength(event: ev.Event) -> Fraction | None:
-    """A number that orders events of one type by domination, or None where no one number does."""
+    """A number that orders events of one type by domination; None if a single number cannot."""
     return None
 
 
@@ -109,17 +109,17 @@ def _(event: ev.GaussianNoise) -> Fraction:
 # ---- many different samples ------------------------------------------------------------------------------------
 
 MANY = 128
-"""Different samples that are laid out one by one; of more, those nearly alike are bounded together."""
+"""The most different samples laid out one by one; beyond it, similar ones are bounded together."""
 
 MANY_GROUPS = 16
-"""The same for groups in samples, whose mixtures take a second each."""
+"""The same limit for groups in samples, whose mixtures take a second each."""
 
 Bounded = tuple[ev.Event, ev.Event, int]
-"""An event that dominates some others, one that they dominate, and how many they are."""
+"""An event that dominates some others, one that they dominate, and the number of these others."""
 
 
 def bounded(found: Iterable[tuple[ev.Event, int]]) -> list[Bounded]:
-    """The events with their counts, and of more than :data:`MANY` samples those nearly alike taken together.
+    """Count the events; if there are more than :data:`MANY` samples, bound similar ones together.
 
     A higher rate, a stronger event of one type, and a larger group dominate in both orders of the neighbours
     (docs/proofs/pld.md, 7; docs/proofs/batches.md, 5).
@@ -153,7 +153,7 @@ def _few(samples: list[_Sample], most: int) -> list[Bounded]:
 
 
 def _members(event: ev.Event) -> int:
-    """How many units a sample is about."""
+    """The number of units of a sample."""
     return int(getattr(event, "size", 1))
 
 
@@ -182,8 +182,8 @@ def _log2(x: Fraction) -> float:
 def orders(event: ev.Event) -> Orders:
     """The pairs of laws that bound an event, for each order of two neighbours.
 
-    Guarantee: delta of the event is at most that of the first of each two, for every epsilon, and so it stays under
-        adaptive composition [ZDW22]; some mechanism that the event describes attains the second.
+    Guarantee: delta of the event is at most that of the first of each two, for every epsilon, also under adaptive
+        composition [ZDW22].  Some mechanism that the event describes attains the second.
 
     >>> orders(ev.GaussianNoise(sigma=2, sensitivity=1))
     ((Normal(mu=0.5), Normal(mu=0.5)),)
@@ -216,7 +216,7 @@ def _(event: ev.TruncatedLaplaceNoise) -> Orders:
     half = nearest(min(shift, 2 * bound - shift))
     ramp = Ramp(half, -math.log(2 * total) - e / 2)
     if shift >= bound:
-        # Of the noise up to shift - bound, which is beyond the peak, the other law has nothing.
+        # The other law has no mass on noise up to shift - bound, which is beyond the peak.
         lost = -math.expm1(-nearest(bound)) - math.expm1(-nearest(shift - bound))
         return _tight(Laplacian(e, 0.0, ramp, lost / total))
     ends = -math.expm1(nearest(shift - bound)) / total
@@ -300,7 +300,7 @@ def _(event: ev.PoissonSampled) -> Orders:
 
 
 def _both(change: Callable[[Pair], T], bounds: PairBounds) -> tuple[T, T]:
-    """The same change of both bounds; one object if they are one, since that is how a tight pair is known."""
+    """Change both bounds alike; they stay one object if they are one, which marks a tight pair."""
     above, below = bounds
     changed = change(above)
     return changed, changed if below is above else change(below)
@@ -309,7 +309,7 @@ def _both(change: Callable[[Pair], T], bounds: PairBounds) -> tuple[T, T]:
 @singledispatch
 def amplified(base: Pair, rate: Fraction) -> tuple[Pair, Pair]:
     """The base run on a sample: with the unit in the first database, then with the unit in the second."""
-    return Mixed(base, rate, sampled), Mixed(base, rate, _added, -math.log(1 - rate))
+    return Mixed(base, rate, sampled), Mixed(base, rate, _add_cells, -math.log(1 - rate))
 
 
 @amplified.register
@@ -319,7 +319,7 @@ def _(base: Normal, rate: Fraction) -> tuple[Pair, Pair]:
 
 @singledispatch
 def taken(event: ev.Event) -> tuple[ev.Event, Fraction]:
-    """The event on the innermost sample, and a unit's chance to be in it: a sample of a sample is a sample."""
+    """The event on the innermost sample, and a unit's chance to be in it; samples may be nested."""
     return event, Fraction(1)
 
 
@@ -334,7 +334,7 @@ def _(event: ev.FixedSizeSampled) -> tuple[ev.Event, Fraction]:
     return event.event, fixed_rate(event)
 
 
-def _added(cells: Cells, rate: Fraction) -> Cells:
+def _add_cells(cells: Cells, rate: Fraction) -> Cells:
     return swapped(sampled(cells, rate))
 
 
@@ -349,11 +349,11 @@ def _(event: ev.FixedSizeSampled) -> Orders:
         return orders(event.event)
     # [BBG18, Theorem 9] bounds both orders alike, for epsilon >= 0; a mechanism attains each, not both at once.
     above, below = _symmetric(event.event)
-    worst = Mixed(above, rate, _mirrored)
+    worst = Mixed(above, rate, _mirror_cells)
     return tuple((worst, one) for one in amplified(below, rate))
 
 
-def _mirrored(cells: Cells, rate: Fraction) -> Cells:
+def _mirror_cells(cells: Cells, rate: Fraction) -> Cells:
     return mirrored(sampled(cells, rate))
 
 
@@ -368,7 +368,7 @@ def _symmetric(event: ev.Event) -> PairBounds:
 
 @orders.register
 def _(event: ev.Composed) -> Orders:
-    """Several releases about one sample: known where they are one, or together one Gaussian."""
+    """Compose several releases about one sample: known if there is one, or if all are Gaussian."""
     inside = parts(event)
     if not inside:
         return _tight(_SILENT)

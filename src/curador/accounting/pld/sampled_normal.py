@@ -1,12 +1,12 @@
 """Gaussian noise on a sample of the units, the law behind private gradient descent, by quadrature.
 
-With z normal, l = mu z - mu**2/2 and A(z) = 1 - q + q exp(l), the loss is log A under A(z) phi(z) dz (the unit is in
-the first of two databases), or -log A under phi(z) dz (it is in the second).  Every moment is an integral of
-phi(z) A(z)**r with a complex power r, analytic in a strip, so the trapezoidal rule converges exponentially [TW14].
+Let z be normal, l = mu z - mu**2/2 and A(z) = 1 - q + q exp(l).  The loss is log A under A(z) phi(z) dz if the unit is
+in the first of two databases, and -log A under phi(z) dz if it is in the second.  Every moment is an integral of phi(z)
+A(z)**r with a complex power r.  It is analytic in a strip, so the trapezoidal rule converges exponentially [TW14].
 
-The loss has a tail so long that its moments say nothing about the losses that matter.  So z is also asked "are you
-beyond c, or below -c, roughly?", and says no with probability Phi((c - z)/w) Phi((c + z)/w); a yes counts as an
-infinite loss.  What is left keeps its losses, and stays analytic (docs/proofs/pld.md, 6).
+The loss has a tail so long that its moments do not show the losses that matter.  So z is also asked "are you beyond c,
+or below -c, roughly?", and answers no with probability Phi((c - z)/w) Phi((c + z)/w).  A yes counts as an infinite
+loss.  The rest keeps its losses, and stays analytic (docs/proofs/pld.md, 6).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from curador.accounting.pld.cells import Atoms, Cells, Floats, diluted, sampled,
 from curador.accounting.pld.noise_pairs import Normal, log_ndtr, reach
 from curador.accounting.pld.pairs import Ends, Pair
 
-_SURE = 40.0  # -log of what the rule and its ends may leave out
+_SURE = 40.0  # -log of the mass that the rule and its ends may leave out
 _SOFT = 0.02  # w
 _MOST = 2**20  # nodes
 _ROOT_TAU = math.sqrt(2 * math.pi)
@@ -56,7 +56,10 @@ class SampledNormal(Pair):
         return -theta if self.added else 1 + theta
 
     def _rule(self, most: float, omega: float, tail: float, finest: float = 1.0) -> tuple[float, float] | None:
-        """Last node and step, for powers of real part up to ``most`` in size and imaginary part up to ``omega``."""
+        """The last node and the step of the trapezoidal rule.
+
+        It serves powers of real part up to ``most`` and imaginary part up to ``omega``.
+        """
         mu, w, q = self.mu, _SOFT, float(self.rate)
         a = min(2 * w, 2 / (mu * math.sqrt(max(1.0, most))))  # half the width of the strip; A has no zero in it
         # Beyond c the integrand grows by at most ``grow`` a unit against the Gaussian fall of the soft cut.
@@ -75,11 +78,11 @@ class SampledNormal(Pair):
         return max(abs(self._power(t)) for t in tilts)
 
     def _cut(self, tail: float) -> float:
-        """c: N(0, 1) is beyond it, roughly, with probability ``tail``."""
+        """The c that N(0, 1) exceeds, roughly, with probability ``tail``."""
         return math.hypot(1, _SOFT) * reach(tail)
 
     def _laws(self, z: Floats, tail: float) -> tuple[Floats, Floats, Floats]:
-        """log A, the log-density of P, and the log-probability that the answer is no."""
+        """The values of log A, the log-density of P, and the log-probability of the answer no."""
         c = self._cut(tail)
         log_a = diluted(self.mu * z - self.mu**2 / 2, self.rate)
         log_no = log_ndtr((c - z) / _SOFT) + log_ndtr((c + z) / _SOFT)

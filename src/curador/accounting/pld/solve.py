@@ -26,17 +26,17 @@ from curador.errors import CuradorError, InvalidParameter, NotPromised
 from curador.numbers import Number, above, below, down, nonnegative, rational, up
 
 LEAST_DELTA = 1e-290
-"""The least delta, except 0, that an epsilon is found for: below it, what underflow may lose is not small."""
+"""The least delta, except 0, with an epsilon: below it, underflow may lose more than a small part."""
 
 _MOST = 10**300
 APART = 8
-"""How many epsilons of a curve share a distribution."""
+"""The number of epsilons of a curve that share a distribution."""
 
 _PLAIN = 1e-6  # a delta for which a first look is good enough
-_TRIES = 3  # how often a bracket that came out too wide is tried again with a finer plan
+_TRIES = 3  # the number of finer plans for a bracket that came out too wide
 _FAR = 1e6
-_LARGEST = 1e6  # a loss beyond which nothing is promised
-ROOT = 1e-5  # how close to its root a bound is followed, as a share of the tolerance
+_LARGEST = 1e6  # the largest loss with a promise
+ROOT = 1e-5  # the distance from its root at which following a bound ends, as a share of the tolerance
 _SURELY = 1 - 2.0**-30
 _DECIMAL = 2.0**-51  # relative: a float stands for the decimal that it prints as
 
@@ -44,11 +44,11 @@ _DECIMAL = 2.0**-51  # relative: a float stands for the decimal that it prints a
 def epsilon(event: Event, delta: Number, tolerance: float = 1e-4) -> Bracket:
     """The smallest epsilon for which the event is (epsilon, delta)-DP, as a bracket.
 
-    Guarantee: the event is (upper, delta)-DP under adaptive composition of what it lists [ZDW22], and some mechanism
-        that it describes is not (e, delta)-DP for any e below ``lower``; every error of the computation is inside
-        (docs/proofs/pld.md).  The bracket is meant to be narrower than ``tolerance``, times epsilon if that is
-        above 1; where it cannot be, it is wider, and ``upper`` may be infinite.
-    Assumes: what is run, and how often, is fixed in advance; for costs chosen on the way use a filter.
+    Guarantee: the event is (upper, delta)-DP under adaptive composition of its parts [ZDW22].  Some mechanism that it
+        describes is not (e, delta)-DP for any e below ``lower``.  Every error of the computation is inside
+        (docs/proofs/pld.md).  The bracket is meant to be narrower than ``tolerance``, times epsilon if that is above 1.
+        Where that is impossible it is wider, and ``upper`` may be infinite.
+    Assumes: the events and their counts are fixed in advance; for costs chosen on the way use a filter.
     Fails: NotPromised for events without a known dominating pair.
 
     >>> from curador.accounting.events import GaussianNoise, PoissonSampled
@@ -76,7 +76,10 @@ def upper_epsilon(event: Event, delta: Number, tolerance: float = 1e-4) -> float
 
 
 def _plain(event: Event, delta: Number) -> float:
-    """The sum of epsilons, where the sum of deltas is at most this: exact, where a bracket would be just above."""
+    """The sum of epsilons if the sum of deltas is at most this.
+
+    It is exact, where a bracket would be just above.
+    """
     total, lost = plain_sum(event)
     return up(total) if isinstance(total, Fraction) and lost <= rational(delta) else math.inf
 
@@ -95,11 +98,13 @@ def delta(event: Event, epsilon: Number, tolerance: float = 1e-3) -> Bracket:
     if exact > _MOST:
         raise InvalidParameter("An epsilon above 1e300 promises nothing.", fix="Choose epsilon <= 10.")
     found = worst(partial(_delta_at, items, down(exact), fine) for items in in_both_orders(event))
-    return Bracket(min(1.0, found.lower), min(1.0, _seen(event, exact, found.upper)))
+    return Bracket(min(1.0, found.lower), min(1.0, _not_zero(event, exact, found.upper)))
 
 
 def without_delta(event: Event, found: float) -> float:
-    """The epsilon at delta 0, by distributions: a chance that no double holds is lost to them, but not to the rule.
+    """The epsilon at delta 0, by distributions and the pure rule.
+
+    Distributions lose chances below doubles; the rule does not.
 
     >>> from curador.accounting.events import ApproxLoss
     >>> without_delta(ApproxLoss(1, "1e-400"), found=1.0)
@@ -109,23 +114,23 @@ def without_delta(event: Event, found: float) -> float:
     return math.inf if pure == math.inf else max(found, math.ulp(0.0)) if pure else found
 
 
-def _seen(event: Event, epsilon: Fraction | float, found: float) -> float:
-    """A delta by distributions, at least the smallest double if the rule says that it is not 0."""
+def _not_zero(event: Event, epsilon: Fraction | float, found: float) -> float:
+    """A delta by distributions, at least the smallest double if the rule proves that it is not 0."""
     return max(found, math.ulp(0.0)) if found <= 0 and _pure(event) > epsilon else max(0.0, found)
 
 
 def _pure(event: Event) -> Fraction | float:
     try:
         return pure_epsilon(event)
-    except NotPromised:  # then nothing is known but the distribution
+    except NotPromised:  # then only the distribution is known
         return Fraction(0)
 
 
 def upper_deltas(event: Event, epsilons: Sequence[float], tolerance: float = 1e-3) -> list[float]:
-    """An upper bound on delta at each of many epsilons, in rising order.
+    """Bound delta at each of many epsilons from above, in rising order.
 
-    A distribution made for one epsilon bounds delta at every other, and nearly as tightly at those close by: one is
-    made for every :data:`APART` of them.
+    A distribution for one epsilon bounds delta at every other, and nearly as tightly at those close by.  So every
+    :data:`APART` epsilons share one.
 
     >>> from curador.accounting.events import PureLoss
     >>> [round(d, 4) for d in upper_deltas(30 * PureLoss(1), [19.0, 21.0])]
@@ -141,7 +146,7 @@ def upper_deltas(event: Event, epsilons: Sequence[float], tolerance: float = 1e-
                 for j in range(max(0, i - APART), min(len(epsilons), i + APART)):
                     best[j] = min(best[j], profile.upper(around(epsilons[j])[0]))
         found = np.maximum(found, np.minimum.accumulate(best))
-    return [_seen(event, e, float(x)) for e, x in zip(epsilons, found, strict=True)]
+    return [_not_zero(event, e, float(x)) for e, x in zip(epsilons, found, strict=True)]
 
 
 @np.errstate(all="ignore")
@@ -161,7 +166,7 @@ def _profiles(items: list[CountedPair], epsilon: float, high: float, tolerance: 
 
 
 def worst(orders: Iterable[Callable[[float], Bracket]]) -> Bracket:
-    """The larger of what holds in each order of the neighbours; its decimals, too, are on the safe side.
+    """The larger bracket over the orders of the neighbours; its decimals, too, are on the safe side.
 
     Each order is given the value already attained by the others, so that it need not be exact below that.
     """
@@ -171,7 +176,7 @@ def worst(orders: Iterable[Callable[[float], Bracket]]) -> Bracket:
             found = order(max(0.0, low))
         except CuradorError:
             raise
-        except ArithmeticError:  # what floats cannot hold is answered by the widest bracket
+        except ArithmeticError:  # results beyond floats become the widest bracket
             found = Bracket(max(0.0, low), math.inf)
         low, high = max(low, found.lower), max(high, found.upper)
     if high == -math.inf:  # no order at all is not a loss of 0
@@ -180,7 +185,7 @@ def worst(orders: Iterable[Callable[[float], Bracket]]) -> Bracket:
 
 
 def read_delta(x: Number) -> float:
-    """A delta that is 0 or in [LEAST_DELTA, 1), rounded down, or a refusal."""
+    """Read a delta that is 0 or in [LEAST_DELTA, 1), rounded down; refuse others."""
     value = rational(x, "delta")
     if not 0 <= value < 1:
         raise InvalidParameter(f"delta must lie in [0, 1), got {x}.", fix="Choose delta well below 1/n, such as 1e-6.")
@@ -200,7 +205,7 @@ def around(x: float) -> tuple[float, float]:
 
 
 def read_tolerance(x: float) -> float:
-    """A tolerance above 0, or a refusal; below 1e-9 nothing is gained."""
+    """Read a tolerance above 0; below 1e-9 nothing is gained."""
     if isinstance(x, bool) or not isinstance(x, Real) or not 0 < x < math.inf:
         raise InvalidParameter(f"tolerance must be above 0, got {x}.", fix="Choose a tolerance such as 1e-4.")
     return max(float(x), 1e-9)
@@ -209,7 +214,7 @@ def read_tolerance(x: float) -> float:
 # ---- one order of the neighbours -------------------------------------------------------------------------------
 
 
-@np.errstate(all="ignore")  # what overflows makes the bracket wide, by the rules of Profile
+@np.errstate(all="ignore")  # overflow makes the bracket wide, by the rules of Profile
 def _epsilon(items: list[CountedPair], delta: float, tolerance: float, attained: float, lower: bool = True) -> Bracket:
     known = Extremes.of(items)
     less, more = around(delta)
@@ -238,7 +243,7 @@ def _epsilon(items: list[CountedPair], delta: float, tolerance: float, attained:
 
 
 def hopeless(items: list[CountedPair], largest: float = _LARGEST) -> bool:
-    """Whether some loss is so large that it promises nothing, while its law would need very many frequencies."""
+    """Whether some loss is too large for a promise, while its law would need very many frequencies."""
     return any(np.max(item.above.extent(0.0)) > largest for item in items)
 
 
@@ -278,7 +283,7 @@ def build(items: list[CountedPair], plan: Window, lower: bool) -> Profile:
     """The profile of a composition."""
     more = less = nothing(plan.band)
     for item in items:
-        # Frequencies of which nothing is left need not be found for the rest.
+        # Frequencies without any mass left need not be found for the rest.
         kept = max(len(more.phi), len(less.phi))
         up_to, down_to = summed(item, plan, lower, kept)
         one = more is less and up_to is down_to
@@ -288,7 +293,10 @@ def build(items: list[CountedPair], plan: Window, lower: bool) -> Profile:
 
 
 def summed(item: CountedPair, plan: Window, lower: bool = True, kept: int | None = None) -> tuple[Spectrum, Spectrum]:
-    """The spectra of an event as often as it occurs: of a pair that dominates it, and of a pair that it dominates."""
+    """The spectra of an event with its count.
+
+    One is of a pair that dominates it, the other of a pair that it dominates.
+    """
     more = _summed(item.above, item, plan, connect, kept)
     if not lower or (item.above is item.below and item.above.exact(plan.band.tilts, plan.band.end, plan.tail)):
         return more, more
@@ -300,12 +308,12 @@ def _summed(pair: Pair, item: CountedPair, plan: Window, form: Callable[[Cells],
         found = of_stack(pair, item.count, plan.band, plan.tail, kept)
     else:
         found = of_pair(pair, plan.band, plan.cells, plan.tail, form, kept).times(item.count)
-    # Of frequencies that were not looked at nothing is known; a sum that lacks them has a bound of its own.
+    # Unread frequencies are unknown; a sum that lacks them has a bound of its own.
     return found if kept is None or kept >= plan.band.count else replace(found, dropped=1.0)
 
 
 def finish(plan: Window, more: Spectrum, less: Spectrum) -> Profile:
-    """The profile of two composed spectra, with the plan's normal loss added to both."""
+    """Make the profile of two composed spectra, with the plan's normal loss added to both."""
     if plan.mu:
         extra = of_pair(Normal(plan.mu), plan.band, 0, 1.0, connect)
         more, less = more + extra, less + extra
@@ -313,24 +321,28 @@ def finish(plan: Window, more: Spectrum, less: Spectrum) -> Profile:
 
 
 def solve_upper(profile: Profile, delta: float, start: float, tolerance: float) -> float:
-    """An epsilon at which the profile's upper bound is at most delta; infinity if there seems to be none."""
+    """Find an epsilon at which the profile's upper bound is at most delta.
+
+    It is infinite if there seems to be none.
+    """
     return crossing(lambda e: log_ratio(profile.upper(e), delta), start, profile.band.theta, tolerance)[1]
 
 
 def solve_lower(profile: Profile, delta: float, start: float, tolerance: float) -> float:
-    """An epsilon at which the profile's lower bound is above delta, or 0."""
+    """Find an epsilon at which the profile's lower bound is above delta, or 0."""
     return crossing(lambda e: log_ratio(profile.lower(e), delta), start, profile.band.theta, tolerance)[0]
 
 
 def log_ratio(x: float, y: float) -> float:
-    """The logarithm of x / y, for y above 0."""
+    """Compute the logarithm of x / y, for y above 0."""
     return math.log(x / y) if x > 0 else -math.inf
 
 
 def crossing(f: Callable[[float], float], start: float, rate: float, tolerance: float) -> tuple[float, float]:
-    """Two points at most ``tolerance`` apart, f above 0 at the first and not at the second; f falls about as -rate x.
+    """Bracket a root: two points at most ``tolerance`` apart, f above 0 only at the first.
 
-    If f is nowhere above 0 from 0 on, both are 0; if it seems never to come down, the second is infinite.
+    f falls about as -rate x.  If f is not above 0 anywhere from 0 on, both are 0.  If it seems never to come down, the
+    second is infinite.
 
     >>> a, b = crossing(lambda x: 1 - x, 3.0, 1.0, 1e-9)
     >>> a < 1 <= b
@@ -369,9 +381,11 @@ def crossing(f: Callable[[float], float], start: float, rate: float, tolerance: 
 def followed(
     f: Callable[[float], float], start: float, rate: float, tolerance: float, above: bool
 ) -> tuple[float, float] | None:
-    """A point about ``tolerance`` from where f falls through 0, on the side asked for, and the rate; None if not soon.
+    """Follow f from ``start`` to its root; None if the root is not near.
 
-    Guarantee: f is above 0 there, or is not, as asked: f was evaluated at the point itself.
+    The result is a point about ``tolerance`` from the root, on the chosen side, and the rate.
+
+    Guarantee: f was evaluated at the point itself, and is above 0 there, or is not, as chosen.
 
     >>> followed(lambda x: 2 - 2 * x, 0.9, 1.9, 1e-3, above=False)
     (1.0005..., 2.0...)

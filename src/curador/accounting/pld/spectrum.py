@@ -1,8 +1,11 @@
-"""Sums of independent losses, held as their tilted characteristic function at a few thousand frequencies.
+"""Sums of independent losses, held as characteristic functions.
 
-With s = theta + i omega, a law of loss L is kept as E[exp(s L)] / E[exp(theta L)] at omega = 0, 2 pi/W, 4 pi/W, ...
-Composition multiplies; what rounding, the fast Fourier transform and inexact masses may have changed is added up
-beside it, in units that :mod:`curador.accounting.pld.profile` turns into delta (docs/proofs/pld.md, 5).
+The functions are tilted, and known at a few thousand frequencies.
+
+Let s = theta + i omega.  A law of loss L is stored as E[exp(s L)] / E[exp(theta L)] at omega = 0, 2 pi/W, 4 pi/W, ...
+Composition multiplies.  The possible errors of rounding, of the fast Fourier transform and of inexact masses are added
+up beside it.  Their units are those that :mod:`curador.accounting.pld.profile` turns into delta (docs/proofs/pld.md,
+5).
 """
 
 from __future__ import annotations
@@ -26,7 +29,7 @@ _FFT = 16.0  # relative 2-norm error of a transform of size n: at most this time
 
 @dataclass(frozen=True)
 class Band:
-    """Which moments are kept: the tilt theta, the window W, how many frequencies, and two tilts for Chernoff."""
+    """The stored moments: the tilt theta, the window W, the number of frequencies, and two Chernoff tilts."""
 
     theta: float
     window: float
@@ -40,7 +43,7 @@ class Band:
 
     @cached_property
     def points(self) -> Complexes:
-        """Where moments are found: theta + more, theta - less, theta / 2, then theta + i omega for each omega."""
+        """The places of moments: theta + more, theta - less, theta / 2, then theta + i omega for each omega."""
         s = np.empty(self.count + 3, np.complex128)
         s[:3] = self.theta + self.more, self.theta - self.less, self.theta / 2
         s.real[3:], s.imag[3:] = self.theta, self.omega
@@ -52,21 +55,21 @@ class Band:
 
     @property
     def end(self) -> float:
-        """The first frequency that is left out."""
+        """The first frequency beyond the band."""
         return self.count * (2 * math.pi / self.window)
 
 
 @dataclass(frozen=True, eq=False)
 class Spectrum:
-    """A law of loss under P: its moments on a band, and how wrong they may be."""
+    """A law of loss under P: its moments on a band, with error bounds."""
 
     phi: Complexes  # E[exp((theta + i omega) L)] / E[exp(theta L)]
     log_m: float  # log E[exp(theta L); L finite]
     log_more: float  # the same at theta + more
     log_less: float  # the same at theta - less
-    log_half: float  # the same at theta / 2, which tells whether a smaller tilt would do better
+    log_half: float  # the same at theta / 2, which shows whether a smaller tilt would be better
     log_finite: float  # log P(L finite)
-    other: float  # Q-mass of losses that are counted as infinite and are not
+    other: float  # Q-mass of finite losses that are counted as infinite
     lost: float  # P-mass that upper bounds must count as infinite and lower bounds must forget
     mass_error: float  # masses are right up to a factor exp(this), losses up to this
     rounding: float  # |phi - true| <= UNIT (rounding + omega drift) at each frequency
@@ -97,7 +100,7 @@ class Spectrum:
         )
 
     def times(self, count: int) -> Spectrum:
-        """This loss ``count`` times over, independently."""
+        """Repeat this loss ``count`` times, independently."""
         if count == 1:
             return self
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -121,7 +124,7 @@ class Spectrum:
         )
 
     def trimmed(self, band: Band) -> Spectrum:
-        """Without the last frequencies, once nothing is left of them; moments of a sum only get smaller."""
+        """Drop the last frequencies when no mass is left there; moments of a sum only get smaller."""
         if abs(self.phi[-1]) > UNIT**2:
             return self
         size = np.abs(self.phi)
@@ -136,7 +139,7 @@ def log_rest(infinite: float) -> float:
 
 
 def nothing(band: Band) -> Spectrum:
-    """The loss that is always 0."""
+    """The spectrum of a loss that is always 0."""
     return Spectrum(np.ones(band.count, np.complex128), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 
 
@@ -145,14 +148,14 @@ def of_pair(
 ) -> Spectrum:
     """The spectrum of a pair: by formula, by quadrature, or else of its cells made into atoms by ``form``.
 
-    Of the band only the first frequencies may be ``kept``: those that a sum, to which this is added, still has.
+    Only the first ``kept`` frequencies of the band may be needed: those that a sum, to which this is added, still has.
     """
     found = of_formula(pair, band, tail, kept) or of_nodes(pair, band, tail, kept)
     return found or of_atoms(form(pair.cells(cells, tail)), band, pair.error + CELL_ERROR, kept)
 
 
 def of_stack(pair: Pair, counts: NDArray[np.int64], band: Band, tail: float, kept: int | None = None) -> Spectrum:
-    """The spectrum of stacked pairs, each so many times: all have one formula, and moments multiply."""
+    """The spectrum of stacked pairs with counts: all have one formula, and moments multiply."""
     found = pair.log_moment(band.points[:4])
     assert found is not None, "stacked pairs are closed"
     logs = found.real
@@ -288,8 +291,9 @@ def fast_length(least: int) -> int:
 def transformed(losses: Floats, weights: Floats, band: Band) -> tuple[Complexes, float]:
     """The sums of weights * exp(i omega losses) over the atoms, and a bound on their error in 2-norm.
 
-    Each loss is a grid point plus a rest of at most half a step; exp(i omega rest) is expanded in powers of the rest,
-    and each power is one real transform.  As omega * rest <= pi/2, some twenty powers leave nothing to see.
+    Each loss is a grid point plus a rest of at most half a step.  exp(i omega rest) is expanded in powers of the rest,
+    and each power is one real transform.  As omega * rest <= pi/2, the remainder after some twenty powers is
+    negligible.
     """
     if len(losses) <= _FEW:
         return weights @ np.exp(1j * np.outer(losses, band.omega)), 0.0

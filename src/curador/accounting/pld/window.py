@@ -1,4 +1,4 @@
-"""Choosing the numerical parameters: the tilt, the window, the frequencies and the cells for a tolerance.
+"""Numerical parameters for a tolerance: the tilt, the window, the frequencies and the cells.
 
 Nothing here needs to be right for the bounds to hold; a poor choice only makes them wide.
 """
@@ -18,9 +18,9 @@ from curador.accounting.pld.pairs import Pair
 from curador.accounting.pld.spectrum import Band, Spectrum
 
 THETAS: Floats = np.append(0.0, np.geomspace(1e-4, 1e8, 97))
-SHARE = 1e-10  # of delta, that a tail which counts as infinite may add to it
+SHARE = 1e-10  # of delta: the most that a tail counted as infinite may add to it
 _ROUGH = 256  # cells for a first look
-_SURE = 30.0  # -log of what the window, and the frequencies beyond the last, may leave out
+_SURE = 30.0  # -log of the mass that the window, and the frequencies beyond the last, may leave out
 _MOST_FREQUENCIES = 2**18
 _MOST_CELLS = 2**18
 _MOST_MU = 8.0
@@ -30,14 +30,14 @@ _LOG_C: Floats = -THETAS[1:] * np.log1p(1 / THETAS[1:]) - np.log1p(THETAS[1:])
 
 
 class Rough(NamedTuple):
-    """The cumulants of one event, for each of some thetas, and the P-mass that counts as infinite; roughly."""
+    """The rough cumulants of an event, for each of some thetas, and the P-mass counted as infinite."""
 
     cumulants: Callable[[Floats], Floats]
     infinite: float
 
 
 def rough(pair: Pair, tail: float) -> Rough:
-    """A first look at a pair."""
+    """Take a first look at a pair."""
     if pair.closed:
         return Rough(partial(_by_formula, pair), pair.infinite)
     atoms = pair.sketch(tail) or merge(pair.cells(_ROUGH, tail))
@@ -65,7 +65,7 @@ class WindowSketch:
         self._parts = [(rough(item.above, tail), item) for item in items]
         finite = (item.summed(np.log1p(-np.minimum(part.infinite, 1 - 1e-16))) for part, item in self._parts)
         log_finite = float(sum(x.sum() for x in finite))
-        self.infinite = -math.expm1(log_finite)  # the probability of what counts as infinite
+        self.infinite = -math.expm1(log_finite)  # the probability counted as infinite
         self.table = self(THETAS)
 
     def __call__(self, thetas: Floats) -> Floats:
@@ -77,26 +77,26 @@ class WindowSketch:
 
 
 class Aim(NamedTuple):
-    """Where the answer is likely to be: the place in THETAS of the tilt that suits it, and the epsilon."""
+    """The likely place of the answer: the index in THETAS of a suitable tilt, and the epsilon."""
 
     at: int
     epsilon: float
 
 
 def for_delta(table: Floats, log_delta: float) -> Aim:
-    """Where the bound on epsilon that the cumulants give, (K + log c - log delta) / theta, is least [CKS20]."""
+    """Aim where the cumulants' bound on epsilon, (K + log c - log delta) / theta, is least [CKS20]."""
     bound = (table[1:] + _LOG_C - log_delta) / THETAS[1:]
     i = int(np.argmin(bound))
     return Aim(1 + i, max(0.0, float(bound[i])))
 
 
 def for_epsilon(table: Floats, epsilon: float) -> Aim:
-    """Where the same bound on log delta, K + log c - theta epsilon, is least."""
+    """Aim where the cumulants' bound on log delta, K + log c - theta epsilon, is least."""
     return Aim(1 + int(np.argmin(table[1:] + _LOG_C - THETAS[1:] * epsilon)), epsilon)
 
 
 def look_for_epsilon(items: list[CountedPair], delta: float) -> tuple[WindowSketch, Aim] | None:
-    """A sketch, and where to aim, with as long a tail counted as infinite as hardly changes delta."""
+    """A sketch and an aim, with as long a tail counted as infinite as hardly changes delta."""
     share = delta * SHARE / sum(item.total for item in items)
     tail = max(_LEAST_TAIL, share)
     while True:
@@ -104,7 +104,7 @@ def look_for_epsilon(items: list[CountedPair], delta: float) -> tuple[WindowSket
         least = tail <= _LEAST_TAIL
         if sketch.infinite < delta:
             aim = for_delta(sketch.table, math.log(delta - sketch.infinite))
-            # Of what counts as infinite P has little, or Q has little even after a factor of exp(epsilon).
+            # Of the part counted as infinite P has little, or Q has little even after a factor of exp(epsilon).
             enough = max(_LEAST_TAIL, share * math.exp(-min(600.0, aim.epsilon)))
             if not math.isfinite(aim.epsilon):
                 return None
@@ -126,7 +126,7 @@ def look_at_epsilon(items: list[CountedPair], epsilon: float, delta: float) -> t
 
 
 class Sight(NamedTuple):
-    """What the moments of a sum say, roughly: an epsilon, and whether a smaller tilt than the band's would suit it."""
+    """A rough reading of a sum's moments: an epsilon, and whether a smaller tilt would suit it."""
 
     epsilon: float
     smaller: bool
@@ -145,7 +145,7 @@ def _log_cost(theta: float) -> float:
 
 
 class Window(NamedTuple):
-    """A band, the deviation mu of the normal loss to be added, how many cells, and the tail counted as infinite."""
+    """A band, the deviation mu of the added normal loss, the number of cells, and the infinite tail."""
 
     band: Band
     mu: float
@@ -154,7 +154,7 @@ class Window(NamedTuple):
 
 
 def plan_for(items: list[CountedPair], sketch: WindowSketch, aim: Aim, tolerance: float, slope: float = 0.0) -> Window:
-    """A plan for an answer near ``aim``, where log delta falls at least as fast as ``slope``."""
+    """Make a plan for an answer near ``aim``, where log delta falls at least as fast as ``slope``."""
     at = max(aim.at, int(np.searchsorted(THETAS, min(1.0, 3 / max(1.0, _deviation(sketch.table, aim.at))))))
     theta, e = float(THETAS[at]), aim.epsilon
     mu = min(1.0, math.sqrt(tolerance / 4 / (max(theta, slope) + 1)))  # adds about mu**2 slope / 2 to epsilon
@@ -197,7 +197,7 @@ def _decay(items: list[CountedPair], theta: float, omegas: Floats, tail: float) 
 
 
 def cells_needed(items: Iterable[CountedPair], band: Band, tail: float, tolerance: float) -> int:
-    """How many cells keep connected dots and merged cells within about half the tolerance of each other.
+    """The number of cells that keep connected dots and merged cells within about half the tolerance.
 
     Their distance in epsilon is that of their cumulants over theta, and falls as the square of the number of cells.
     """

@@ -1,4 +1,4 @@
-"""One rule per event for each kind of account.
+"""Rules for each kind of account, one per event.
 
 Reading order:
 
@@ -11,6 +11,6 @@ Reading order:
 * renyi — the Rényi curve of any event
 * tradeoffs — the trade-off between the two errors of a test
 * groups — the guarantee of a group of k people
-* unpaired — epsilon and delta where no pair of laws is known
+* unpaired — epsilon and delta of events without a known pair of laws
 * costs — the price of an event in the currency of a budget
 """

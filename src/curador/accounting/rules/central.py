@@ -1,9 +1,10 @@
 """Moments of |p/q - 1|, which fixed-size samples need, to as many digits as their cancellation takes.
 
-For three databases one replacement apart with laws p, q and r, what Theorem 9 of [WBK19] needs is the mean under r of
-(|p - q| / r)**k.  Where r is the smallest or the largest of the three, |p - q| is at most |p - r| or |q - r|; where it
-lies between, the smaller of p and q may take its place below.  So it is at most four times the largest mean under q of
-|p/q - 1|**k over neighbours; a convex function of p/q, for which the dominating pair of Gaussian noise is the worst.
+Take three databases one replacement apart, with laws p, q and r.  Theorem 9 of [WBK19] needs the mean under r of
+(|p - q| / r)**k.  Where r is the smallest or the largest of the three, |p - q| is at most |p - r| or |q - r|.  Where it
+lies between, the smaller of p and q may take its place below.  So the mean is at most four times the largest mean under
+q of |p/q - 1|**k over neighbours.  That is a convex function of p/q, for which the dominating pair of Gaussian noise is
+the worst.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ MOST = 128
 
 
 def log_central(event: ev.Event, k: int) -> float:
-    """log E|p/q - 1|**k for k >= 2 from above; infinity where it is not known.
+    """Bound log E|p/q - 1|**k for k >= 2 from above; infinity where it is not known.
 
     >>> round(log_central(ev.GaussianNoise(2, 1), 2), 9) == round(math.log(math.expm1(1 / 4)), 9)
     True
@@ -52,7 +53,7 @@ def _even(variance: Fraction, k: int) -> float:
 
 @singledispatch
 def gaussian_square(event: ev.Event) -> Fraction | None:
-    """(sensitivity / sigma)**2 of Gaussian noise, or of several Gaussian releases; None for what is not."""
+    """(sensitivity / sigma)**2 of Gaussian noise, or of several Gaussian releases; None for other events."""
     return None
 
 

@@ -1,7 +1,7 @@
 """The cost of events in the currency of a filter: whole numbers of small units, rounded up.
 
-A loss (epsilon, rho, Rényi divergence) is counted in units of 1e-12 and a delta in units of 1e-18, so that balances are
-integers that a database can store and compare, and that what a person typed as 0.1 is counted exactly.
+A loss (epsilon, rho, Rényi divergence) is counted in units of 1e-12 and a delta in units of 1e-18.  So balances are
+integers that a database can store and compare, and an epsilon typed as 0.1 is counted exactly.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Cost = tuple[int, ...]
 
 
 class Rule(StrEnum):
-    """How a filter adds up; :mod:`curador.accounting.filters` says why each rule holds."""
+    """The ways a filter adds up; :mod:`curador.accounting.filters` explains why each rule holds."""
 
     PURE = "pure"
     APPROXIMATE = "approximate"
@@ -81,7 +81,7 @@ def cost(charged: ev.Event | Guarantee, currency: Currency, delta: Number | None
     """The cost of an event, or of a guarantee, in the currency of a filter: integers, rounded up.
 
     In the approximate currency an event without a pure epsilon (Gaussian noise) has a whole curve of costs; ``delta``
-    says at which point of it to pay.
+    chooses the point of the curve.
 
     Fails: refused where the currency cannot express the event, such as Gaussian noise in a pure filter.
 
@@ -109,7 +109,7 @@ Losses = tuple[Fraction | float, ...]
 
 @singledispatch
 def losses(charged: object, currency: Currency, delta: Fraction | None) -> Losses:
-    """What :func:`cost` counts, before it is rounded up to whole units; infinite where it cannot be expressed."""
+    """The cost before it is rounded up to whole units; infinite where it cannot be expressed."""
     raise InvalidParameter(f"{charged!r} is neither an event nor a guarantee.", fix="Charge one of the two.")
 
 
@@ -160,7 +160,7 @@ def _approximate(event: ev.Event, currency: Currency, delta: Fraction | None) ->
 
 
 def _cheapest(event: ev.Event, delta: Fraction) -> int:
-    """The fewest loss units at which the event's delta is at most the one paid for; delta falls as epsilon grows."""
+    """The fewest loss units at which the event's delta is at most the paid one; delta falls with epsilon."""
     low, high = -1, LOSS_UNIT
     while profile_delta(event, Fraction(high, LOSS_UNIT)) > delta:
         low, high = high, 2 * high
@@ -174,7 +174,7 @@ def _cheapest(event: ev.Event, delta: Fraction) -> int:
 
 @singledispatch
 def plain_sum(event: ev.Event) -> Losses:
-    """The one (epsilon, delta) that an event names by itself: under composition epsilons and deltas add up [DKMMN06].
+    """The (epsilon, delta) that an event names by itself; both add up under composition [DKMMN06].
 
     >>> plain_sum(10 * ev.ApproxLoss("0.1", "1e-7"))
     (Fraction(1, 1), Fraction(1, 1000000))
@@ -192,7 +192,7 @@ def _(event: ev.ApproxLoss) -> Losses:
 def _(event: ev.PoissonSampled | ev.FixedSizeSampled) -> Losses:
     if isinstance(event, ev.PoissonSampled):
         everyone = event.rate == 1
-    else:  # with one unit more than the batch has, one of the others may be left out for it: a move of two
+    else:  # with one unit more than the batch has, it may take the place of another: a move of two
         everyone = event.batch == event.population and event.neighbors is Neighbors.REPLACE
     return plain_sum(event.event) if everyone else (pure_epsilon(event), Fraction(0))
 
@@ -213,7 +213,7 @@ def _zcdp(event: ev.Event, currency: Currency, delta: Fraction | None) -> Losses
 
 @singledispatch
 def _rho(event: ev.Event) -> Losses:
-    """rho, and a delta for events that are zCDP only up to one."""
+    """The rho of an event, with a delta if it is zCDP only up to a delta."""
     epsilon = pure_epsilon(event)
     # [BS16]: any epsilon-DP event; the best constant is epsilon tanh(epsilon / 2).
     return (rational(pure_to_zcdp_tight(epsilon)) if 0 < epsilon < math.inf else epsilon), Fraction(0)
@@ -266,7 +266,7 @@ def _sum(event: ev.Composed, rule: Callable[[ev.Event], Losses]) -> Losses:
 
 
 def _largest(event: ev.Parallel, rule: Callable[[ev.Event], Losses]) -> Losses:
-    """As composition.parallel: the largest of each number, or the two largest together under replace."""
+    """The largest of each number, or the two largest together under replace, as composition.parallel."""
     take = 2 if event.neighbors is Neighbors.REPLACE else 1
     columns = zip(*map(rule, event.parts), strict=True) if event.parts else ((), ())
     return tuple(sum(sorted(column, reverse=True)[:take], start=Fraction(0)) for column in columns)

@@ -1,8 +1,8 @@
 """Divergences between probability laws: Kullback-Leibler, Rényi, f, hockey-stick and total variation.
 
-Laws are given exactly (fractions, or numbers read as the decimals they print as) and divergences are handed out
-as floats, correct to the last bits and rounded up.  Conventions: 0 log 0 = 0, and a divergence is infinite where
-the first law has mass and the second has none.
+Laws are given exactly: as fractions, or as numbers read as the decimals they print as.  Divergences are returned as
+floats, correct to the last bits and rounded up.  Conventions: 0 log 0 = 0, and a divergence is infinite where the first
+law has mass and the second has none.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Law = Mapping[Hashable, Number] | Sequence[Number]
 """A distribution on finitely many points: by name, or by position."""
 
 Kernel = Mapping[Hashable, Law] | Sequence[Law]
-"""A random map: for each point, the law of where it goes."""
+"""A random map: for each point, the law of its image."""
 
 _HUGE = 10**6  # an epsilon beyond which every curve here is as good as flat, and exponentials would leave their range
 
@@ -29,7 +29,7 @@ _HUGE = 10**6  # an epsilon beyond which every curve here is as good as flat, an
 
 
 def law(p: Law) -> dict[Hashable, Fraction]:
-    """A distribution as exact fractions; refused unless its probabilities sum to exactly 1.
+    """Read a distribution as exact fractions; refused unless its probabilities sum to exactly 1.
 
     >>> law([0.25, 0.75])
     {0: Fraction(1, 4), 1: Fraction(3, 4)}
@@ -46,7 +46,7 @@ def law(p: Law) -> dict[Hashable, Fraction]:
 
 
 def _total(masses: Iterable[Fraction]) -> Fraction:
-    """Their sum; refused where it would be a fraction so long that adding up takes for ever."""
+    """Sum masses; refuse fractions so long that adding up would take too long."""
     found = list(masses)
     common = 1
     for mass in found:
@@ -60,7 +60,7 @@ def _total(masses: Iterable[Fraction]) -> Fraction:
 
 
 def push(p: Law, kernel: Kernel) -> dict[Hashable, Fraction]:
-    """The law of K(X) when X has law p: what a random transformation makes of a distribution (thesis A.0.3).
+    """The law of K(X) when X has law p: the image of a distribution under a random map (thesis A.0.3).
 
     >>> push([0.5, 0.5], [[1, 0], [0.5, 0.5]])
     {0: Fraction(3, 4), 1: Fraction(1, 4)}
@@ -85,7 +85,9 @@ def _pairs(p: Law, q: Law) -> list[tuple[Fraction, Fraction]]:
 
 
 def renyi_divergence(p: Law, q: Law, alpha: Number) -> float:
-    """The Rényi divergence of order alpha > 0; order 1 is Kullback-Leibler, order infinity the largest log ratio.
+    """The Rényi divergence of order alpha > 0.
+
+    Order 1 is Kullback-Leibler, order infinity the largest log ratio.
 
     Guarantee: thesis definition 2.2.1 and [EH14]; the supremum of order infinity runs over the support of p.
 
@@ -117,8 +119,8 @@ def f_divergence(
 ) -> float:
     """The f-divergence: the mean under q of f(p/q), for a convex f with f(1) = 0 (thesis A.0.2).
 
-    Where q has mass and p has none ``at_zero`` (the limit of f at 0) counts, where p has mass and q has none
-    ``at_infinity`` (the limit of f(t)/t).  ``f`` is called with exact positive ratios.
+    Where q has mass and p has none, ``at_zero`` (the limit of f at 0) counts.  Where p has mass and q has none,
+    ``at_infinity`` (the limit of f(t)/t) counts.  ``f`` is called with exact positive ratios.
 
     >>> f_divergence([0.5, 0.5], [0.25, 0.75], lambda t: (t - 1) ** 2, at_zero=1)
     0.33333333333333337
@@ -156,7 +158,7 @@ def hockey_stick(p: Law, q: Law, epsilon: Number) -> float:
 
 
 def total_variation(p: Law, q: Law) -> float:
-    """The largest difference that the two laws give to one event: half the l1 distance.
+    """The largest difference between two laws of the probability of an event: half the l1 distance.
 
     >>> total_variation([0.75, 0.25], [0.25, 0.75])
     0.5
@@ -197,14 +199,16 @@ def _renyi(pairs: list[tuple[Fraction, Fraction]], alpha: Fraction) -> float:
 
 
 def log_mean_power(weighted: list[tuple[Decimal, Decimal]], power: Decimal) -> float:
-    """log(sum of weight * ratio**power) / power, rounded up: D of order 1 + power from the masses of the first law.
+    """Compute log(sum of weight * ratio**power) / power, rounded up.
+
+    That is D of order 1 + power from the first law's masses.
 
     >>> with digits():
     ...     round(log_mean_power([(Decimal("0.75"), Decimal(3)), (Decimal("0.25"), 1 / Decimal(3))], Decimal(1)), 6)
     0.847298
     """
     exponents = [power * r.ln() for _, r in weighted]
-    top = max(exponents)  # taken out, so that no order is too large
+    top = max(exponents)  # factored out, so that no order is too large
     total = sum((w * (e - top).exp() for (w, _), e in zip(weighted, exponents, strict=True)), start=Decimal(0))
     return float_above((top + total.ln()) / power)
 
@@ -225,8 +229,8 @@ def bernoulli_renyi(p: Number, q: Number, alpha: Number) -> float:
 def gaussian_renyi(mean1: Number, sigma1: Number, mean2: Number, sigma2: Number, alpha: Number) -> float:
     """The Rényi divergence of two normal laws (thesis proposition 2.4.2).
 
-    Infinite where the mixed variance (1 - alpha) sigma1**2 + alpha sigma2**2 is not positive, because the integral
-    is: the first law's tails are then too heavy for the second.
+    Infinite where the mixed variance (1 - alpha) sigma1**2 + alpha sigma2**2 is not positive, because the integral is
+    infinite.  The first law's tails are then too heavy for the second.
 
     >>> gaussian_renyi(0, 1, 1, 1, 8)
     4.0
@@ -276,7 +280,7 @@ def laplace_renyi(shift: Number, scale: Number, alpha: Number) -> float:
             return float_above(d + (-d).exp() - 1)
         if 2 * a == 1:
             return float_above(d - 2 * (1 + d / 2).ln())
-        # exp((alpha - 1) x) is taken out of the mean, so that no order is too large.
+        # exp((alpha - 1) x) is factored out of the mean, so that no order is too large.
         mean = (dec(a) + dec(a - 1) * dec((1 - 2 * a) * x).exp()) / dec(2 * a - 1)
         return float_above(d + mean.ln() / dec(a - 1))
 
@@ -285,7 +289,9 @@ def laplace_renyi(shift: Number, scale: Number, alpha: Number) -> float:
 
 
 def worst_pure_renyi(epsilon: Number, alpha: Number) -> float:
-    """The largest Rényi divergence of order alpha of any epsilon-DP mechanism: that of randomised response.
+    """The largest Rényi divergence of order alpha of any epsilon-DP mechanism.
+
+    It is that of randomised response.
 
     Guarantee: a ratio confined to [exp(-epsilon), exp(epsilon)] is worst on its ends, because its power is convex
         [BS16, Proposition 3.3 before the last step]; thesis proposition 5.1.2.

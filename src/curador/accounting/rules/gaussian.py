@@ -1,7 +1,7 @@
 """Gaussian noise, on the line and on the integers: its exact privacy profile, and its calibration.
 
-Everything is written with the Mills ratio R(x) = (1 - Phi(x)) / phi(x), because it stays of moderate size where
-probabilities underflow, and differences of it are taken as integrals, because subtraction would cancel.
+Everything is written with the Mills ratio R(x) = (1 - Phi(x)) / phi(x), which stays of moderate size where
+probabilities underflow.  Differences of it are taken as integrals, because subtraction would cancel.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _Array = NDArray[np.float64]
 
 
 def gaussian_log_delta(sigma: Number, sensitivity: Number, epsilon: Number) -> float:
-    """The natural logarithm of :func:`gaussian_delta`, for deltas that no double can hold.
+    """The natural logarithm of :func:`gaussian_delta`, for deltas below all doubles.
 
     >>> round(gaussian_log_delta(1, 1, 100), 3)
     -4960.255
@@ -74,7 +74,7 @@ def classic_gaussian_sigma(epsilon: Number, delta: Number, sensitivity: Number) 
 
     Guarantee: (epsilon, delta)-DP [DR14, Theorem A.1]; larger than :func:`gaussian_sigma`.
     Assumes: 0 < epsilon < 1.
-    Fails: for epsilon >= 1 the theorem does not speak, and is false (epsilon 10, delta 1e-5 gives 2.3e-5).
+    Fails: for epsilon >= 1 the theorem is silent, and the formula false (epsilon 10, delta 1e-5 gives 2.3e-5).
 
     >>> round(float(classic_gaussian_sigma("0.5", "1e-5", 1)), 3)
     9.69
@@ -93,7 +93,7 @@ def classic_gaussian_sigma(epsilon: Number, delta: Number, sensitivity: Number) 
 
 
 def discrete_gaussian_log_delta(variance: Number, sensitivity: int, epsilon: Number) -> float:
-    """The natural logarithm of :func:`discrete_gaussian_delta`, for deltas that no double can hold."""
+    """The natural logarithm of :func:`discrete_gaussian_delta`, for deltas below all doubles."""
     v, s, e = positive(variance, "variance"), whole(sensitivity, "sensitivity", 1), nonnegative(epsilon, "epsilon")
     return upper_log(_discrete_log_delta(v, s, e))
 
@@ -101,8 +101,8 @@ def discrete_gaussian_log_delta(variance: Number, sensitivity: int, epsilon: Num
 def discrete_gaussian_delta(variance: Number, sensitivity: int, epsilon: Number) -> float:
     """The smallest delta for which the integer Gaussian is (epsilon, delta)-DP, rounded up.
 
-    Guarantee: exact in one dimension [CKS20, Theorem 7]; never below the true value.  The worst shift is the
-    largest one: the law is log-concave, so the best test is a threshold, and a threshold gains with the shift.
+    Guarantee: exact in one dimension [CKS20, Theorem 7]; never below the true value.  The worst shift is the largest
+    one.  The law is log-concave, so the best test is a threshold, and a threshold gains with the shift.
 
     >>> round(discrete_gaussian_delta(1, 1, 1), 6)
     0.141351
@@ -128,8 +128,8 @@ def discrete_gaussian_variance(epsilon: Number, delta: Number, sensitivity: int)
 def discrete_gaussian_variance_vector(epsilon: Number, delta: Number, sensitivity_squared: int) -> Fraction:
     """A variance for which integer Gaussian noise on a vector is (epsilon, delta)-DP.
 
-    Guarantee: the noise is rho-zCDP with rho = sensitivity_squared / (2 variance) in any dimension, and rho-zCDP is
-        (epsilon, delta)-DP by the best order [CKS20, Corollary 13].
+    Guarantee: the noise is rho-zCDP with rho = sensitivity_squared / (2 variance) in any dimension.  A rho-zCDP
+        mechanism is (epsilon, delta)-DP by the best order [CKS20, Corollary 13].
 
     >>> v = discrete_gaussian_variance_vector(1, "1e-5", 1)
     >>> v > discrete_gaussian_variance(1, "1e-5", 1)
@@ -143,7 +143,10 @@ def discrete_gaussian_variance_vector(epsilon: Number, delta: Number, sensitivit
 
 
 def _gaussian_log_delta(mu: Fraction, e: Fraction) -> float:
-    """log delta = log(phi(t) (R(t) - R(t + mu))) with t = e / mu - mu / 2 [BW18 rewritten with Mills ratios]."""
+    """Compute log delta by Mills ratios, log(phi(t) (R(t) - R(t + mu))).
+
+    Here t = e / mu - mu / 2, which rewrites [BW18].
+    """
     t = e / mu - mu / 2
     tf, bf = nearest(t), nearest(t + mu)
     log_phi = -nearest(t * t / 2) - _LOG_ROOT_TAU
@@ -152,7 +155,7 @@ def _gaussian_log_delta(mu: Fraction, e: Fraction) -> float:
 
         return math.log(float(ndtr(-tf)) - math.exp(log_phi) * float(_mills(np.array([bf]))[0]))
     drop = _mills_drop(tf, bf, nearest(mu))
-    # So far out that it underflows, R(x) is 1 / x to all digits.
+    # Where the Mills ratio underflows this far out, R(x) is 1 / x to all digits.
     return log_phi + (math.log(drop) if drop > 0 else math.log(nearest(mu)) - math.log(tf) - math.log(bf))
 
 
@@ -164,7 +167,7 @@ def _mills(x: _Array) -> _Array:
 
 
 def _mills_slope(x: _Array) -> _Array:
-    """-R'(x) = 1 - x R(x), without cancellation: by the continued fraction of R where x is large."""
+    """Compute -R'(x) = 1 - x R(x) without cancellation: by the continued fraction of R where x is large."""
     k = np.zeros_like(x)
     big = np.maximum(x, 3.0)
     for n in range(60, 0, -1):  # k = 1/(x + 2/(x + 3/(x + ...))) and R = 1/(x + k); at x >= 3 sixty levels suffice
@@ -192,7 +195,10 @@ def _legendre(n: int) -> tuple[_Array, _Array]:
 
 
 def _discrete_log_delta(v: Fraction, s: int, e: Fraction) -> float:
-    """log of the sum over integers x > a of p(x) (1 - exp(-(s/v) (x - a))), where a = e v / s - s / 2."""
+    """Compute log delta of the integer Gaussian.
+
+    It is the sum over integers x > a of p(x) (1 - exp(-(s/v) (x - a))).  Here a = e v / s - s / 2.
+    """
     a = e * v / s - Fraction(s, 2)
     m = math.floor(a) + 1
     slope, gap = nearest(s / v), nearest(m - a)
@@ -204,7 +210,7 @@ def _discrete_log_delta(v: Fraction, s: int, e: Fraction) -> float:
 
 
 def _direct_sum(v: Fraction, m: int, slope: float, gap: float) -> tuple[float, float]:
-    """The sum term by term, relative to its largest weight, with a bound on what was left out added."""
+    """The sum term by term, relative to its largest weight, plus a bound on the omitted terms."""
     var = nearest(v)
     first = max(m, -math.ceil(9.5 * math.sqrt(var)) - 1)
     top = max(first, 0)
@@ -222,13 +228,13 @@ def _direct_sum(v: Fraction, m: int, slope: float, gap: float) -> tuple[float, f
 
 
 def _smooth_sum(v: Fraction, m: int, s: int, slope: float, gap: float) -> tuple[float, float]:
-    """The same sum for a wide law, by Euler-Maclaurin with its remainder charged.
+    """The sum of :func:`_direct_sum` for a wide law, by Euler-Maclaurin with its remainder charged.
 
     With L(x) the tail sum from x over the weight at x, the sum is w(m) (L(m) - exp(-slope * gap) L(m + s)).
     """
     sigma = nearest(sqrt_up(v, 60))
     u, mu = nearest(m) / sigma, nearest(s) / sigma
-    if u < -1:  # order one: subtract what is left of m and what the shifted law has right of it
+    if u < -1:  # order one: subtract the part left of m and the part of the shifted law right of it
         left, error = _tail(1 - m, sigma)
         right, error_right = _tail(m + s, sigma)
         half = nearest(1 - m) / sigma
@@ -247,7 +253,7 @@ def _smooth_sum(v: Fraction, m: int, s: int, slope: float, gap: float) -> tuple[
 
 
 def _tail(x: int, sigma: float) -> tuple[float, float]:
-    """The tail sum of the integer Gaussian from x >= -sigma over its weight at x, and a bound on the error."""
+    """The tail sum of the integer Gaussian from x >= -sigma over its weight at x, and an error bound."""
     u = nearest(x) / sigma
     if u > 4 * _STEEP * sigma:
         j = np.arange(math.ceil(45 / (u / sigma)) + 1, dtype=np.float64)
@@ -266,10 +272,10 @@ def _corrections(u: float, sigma: float) -> list[float]:
 
 
 def _remainder(u: float, sigma: float) -> float:
-    """A bound on the Euler-Maclaurin remainder after four terms, over the weight at u >= -1.
+    """Bound the Euler-Maclaurin remainder after four terms, over the weight at u >= -1.
 
-    It is at most 2 zeta(8) / (2 pi)**8 / sigma**7 times the integral over y > 0 of |He_8(u + y)| exp(-u y - y**2/2),
-    where |He_8(u + y)| is at most the sum of |coefficients| 2**7 (|u|**k + y**k).
+    It is at most 2 zeta(8) / (2 pi)**8 / sigma**7 times the integral over y > 0 of |He_8(u + y)| exp(-u y - y**2/2).
+    Here |He_8(u + y)| is at most the sum of |coefficients| 2**7 (|u|**k + y**k).
     """
     total = 0.0
     for k, c in ((8, 1.0), (6, 28.0), (4, 210.0), (2, 420.0), (0, 105.0)):
@@ -282,7 +288,10 @@ def _remainder(u: float, sigma: float) -> float:
 
 
 def _log_mass(v: Fraction) -> float:
-    """log of the sum of exp(-x**2 / (2 v)) over the integers; by Poisson summation at least sqrt(2 pi v)."""
+    """The log of the sum of exp(-x**2 / (2 v)) over the integers.
+
+    By Poisson summation the sum is at least sqrt(2 pi v).
+    """
     if v >= 4:  # where it is larger by a factor of less than 1 + 2**-110
         return 0.5 * math.log(nearest(v)) + _LOG_ROOT_TAU
     return math.log1p(2 * sum(math.exp(-x * x / (2 * nearest(v))) for x in range(30, 0, -1)))

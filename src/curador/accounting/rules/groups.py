@@ -15,7 +15,7 @@ from curador.privacy import ZCDP, ApproxDP, Guarantee, PureDP, RenyiDP
 
 G = TypeVar("G", bound=Guarantee)
 
-_HUGE = 10**6  # no delta that anyone states is still below 1 after a factor of e to half a million
+_HUGE = 10**6  # every delta in use exceeds 1 after a factor of e to half a million
 
 
 def _times(n: int, x: float) -> float:
@@ -23,7 +23,7 @@ def _times(n: int, x: float) -> float:
 
 
 def _geometric(epsilon: Fraction, delta: Fraction, k: int) -> Fraction:
-    """delta (1 + e**eps + ... + e**((k-1) eps)), from above and at most 1."""
+    """Bound delta (1 + e**eps + ... + e**((k-1) eps)), from above and at most 1."""
     if delta == 0 or epsilon == 0:
         return min(Fraction(1), k * delta)
     if k * epsilon > _HUGE:
@@ -88,7 +88,7 @@ def _(guarantee: ZCDP, k: int) -> ZCDP:
 def _(guarantee: RenyiDP, k: int) -> RenyiDP:
     n = whole(k, "k", 1)
     c = (n - 1).bit_length()
-    return _stretched(guarantee, c, n)
+    return _stretch(guarantee, c, n)
 
 
 def stable(guarantee: G, c: int) -> G:
@@ -108,7 +108,7 @@ def stable(guarantee: G, c: int) -> G:
     return cast(G, group(guarantee, 2 ** whole(c, "c")))
 
 
-def _stretched(guarantee: RenyiDP, c: int, k: int) -> RenyiDP:
+def _stretch(guarantee: RenyiDP, c: int, k: int) -> RenyiDP:
     curve = {a / 2**c: _times(3**c, e) for a, e in guarantee.curve if 2 ** (c + 1) <= a < math.inf or c == 0}
     # The divergence of order infinity satisfies the triangle inequality itself.
     curve.update({a: _times(k, e) for a, e in guarantee.curve if a == math.inf})
@@ -126,20 +126,20 @@ def _stretched(guarantee: RenyiDP, c: int, k: int) -> RenyiDP:
 
 @singledispatch
 def for_group(event: ev.Event, k: int) -> ev.Event:
-    """The event as a group of k people sees it: the same noise, k times the sensitivity.
+    """The event as seen by a group of k people: the same noise, k times the sensitivity.
 
     Tighter than :func:`group` wherever the law of the noise is known, and exact for one-dimensional Laplace and
     Gaussian noise.
 
-    Assumes: the sensitivity is that of one person; k people move the statistic by at most k times as much.
-        The parts of a composition are mechanisms that were run.  Coins that stand for the numbers which one person
-        moves in one mechanism are not: k people may move more of them, each by less (docs/proofs/selection.md, 8).
-        In a Poisson sample a random number of them takes part (curador.accounting.theorems.group_samples); there they
-        are a group that joins or leaves as a whole, such as all records of a person.  So take the group of a sample,
-        not a sample of the group, which would take all of them or nobody.
-    Fails: for fixed-size samples and parallel events, where the parts that members are in matter; and for a failure
-        (ApproxLoss) beside other events, as of noisy counts above a threshold: what a group of k sees of it is not k
-        times as likely (docs/proofs/keys.md, 4).  Both are refused; take :func:`group` of the guarantee.
+    Assumes: the sensitivity is that of one person; k people move the statistic by at most k times as much.  The parts
+        of a composition are mechanisms that were run.  Coins that stand for the numbers which one person moves in one
+        mechanism are not.  There k people may move more of them, each by less (docs/proofs/selection.md, 8).  In a
+        Poisson sample a random number of them takes part (curador.accounting.theorems.group_samples).  There they are a
+        group that joins or leaves as a whole, such as all records of a person.  So take the group of a sample, not a
+        sample of the group, which would take all of them or none.
+    Fails: for fixed-size samples and parallel events, where the parts of the members matter.  Also for a failure
+        (ApproxLoss) beside other events, as of noisy counts above a threshold.  A group of k does not see it k times as
+        often (docs/proofs/keys.md, 4).  Both are refused; take :func:`group` of the guarantee.
 
     >>> for_group(ev.GaussianNoise(sigma=2, sensitivity=1), 3)
     GaussianNoise(sigma=Fraction(2, 1), sensitivity=Fraction(3, 1), neighbors=<Neighbors.ADD_REMOVE: 'add-remove'>)
@@ -178,7 +178,7 @@ def _(event: ev.DiscreteGaussianNoise, k: int) -> ev.DiscreteGaussianNoise:
 
 @for_group.register
 def _(event: ev.ExponentialChoice, k: int) -> ev.ExponentialChoice:
-    # The same weights exp(eps s / 2 Delta) read with a score that moves k Delta.
+    # The same weights exp(eps s / 2 Delta), read with a score that moves k Delta.
     return ev.ExponentialChoice(event.epsilon * whole(k, "k", 1), event.neighbors)
 
 
@@ -208,15 +208,15 @@ def _(event: ev.ZCDPLoss, k: int) -> ev.ZCDPLoss:
 
 @for_group.register
 def _(event: ev.PoissonSampled, k: int) -> ev.Event:
-    from curador.accounting.theorems.group_samples import group_sampled  # which is made of these rules
+    from curador.accounting.theorems.group_samples import group_sampled  # built on these rules
 
     return group_sampled(event, k)
 
 
 @for_group.register
 def _(event: ev.Composed, k: int) -> ev.Event:
-    # Of mechanisms that were run side by side each has its own group.  A failure may instead be a part of what bounds
-    # one mechanism for one unit, and then says nothing of k steps.
+    # Mechanisms that were run side by side each have their own group.  A failure may instead be a part of the bound on
+    # one mechanism for one unit, and then does not bound k steps.
     several = sum(count for _, count in event.parts) > 1
     if whole(k, "k", 1) > 1 and several and any(isinstance(p, ev.ApproxLoss) and p.delta for p, _ in event.parts):
         raise NotPromised(

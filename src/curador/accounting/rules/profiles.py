@@ -1,9 +1,11 @@
-"""The privacy profile of one event: the smallest delta for each epsilon, and the pure epsilon where there is one.
+"""The privacy profile of an event: the smallest delta for each epsilon.
+
+Also the pure epsilon, if it exists.
 
 One rule per event.  A rule bounds the natural logarithm of delta(epsilon) for epsilon >= 0 from above, by a closed form
-whose terms are all positive, so that neither a delta of 1e-400 nor one that is nearly 1 loses its digits.
-Events made of several others are for the privacy-loss distributions; here they are refused, save where one
-theorem gives their profile from that of their part.
+whose terms are all positive.  So neither a delta of 1e-400 nor one that is nearly 1 loses its digits.  Events made of
+several others are for the privacy-loss distributions.  Here they are refused, unless one theorem gives their profile
+from that of their part.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ from curador.errors import NotPromised
 from curador.numbers import Number, rational
 from curador.privacy import Neighbors
 
-_SLACK = Decimal("1e-55")  # more than sixty digits lose to one product
+_SLACK = Decimal("1e-55")  # more than sixty digits lose in a product
 _NEAR = Fraction(1, 10**15)  # a distance to 1 that leaves 45 of sixty digits to a logarithm
 _HUGE = 10**6  # an epsilon beyond which sampling is not credited, so that no exponential leaves its range
 
@@ -42,7 +44,7 @@ def delta(event: ev.Event, epsilon: Number) -> float:
     """An upper bound on the smallest delta for which the event is (epsilon, delta)-DP.
 
     Guarantee: exact up to rounding (upwards) for every single noise, choice and worst case; by conversion for
-        ZCDPLoss and for integer Gaussian vectors.  A delta that no double can hold becomes the smallest double.
+        ZCDPLoss and for integer Gaussian vectors.  A delta below all doubles becomes the smallest double.
     Fails: for compositions, which raise NotPromised; use the privacy-loss distributions.
 
     >>> round(delta(ev.LaplaceNoise(1, 1), "0.5"), 6), delta(ev.LaplaceNoise(1, 1), 1)
@@ -80,7 +82,7 @@ def log_delta_rule(event: ev.Event, epsilon: Fraction) -> float:
 @log_delta_rule.register
 def _(event: ev.LaplaceNoise, epsilon: Fraction) -> float:
     # 1 - exp((epsilon - epsilon0) / 2): the mass left of the midpoint between the two peaks.
-    return _log(_gone((event.epsilon - epsilon) / 2))
+    return _log(_one_less_exp((event.epsilon - epsilon) / 2))
 
 
 @log_delta_rule.register
@@ -88,11 +90,11 @@ def _(event: ev.DiscreteLaplaceNoise, epsilon: Fraction) -> float:
     s, b = event.sensitivity, event.scale
     if epsilon >= event.epsilon:
         return -math.inf
-    # The best test says "not shifted" up to k; F(k) - e**epsilon F(k - s) in geometric sums, with r = exp(-1/b), is
+    # The best test decides "not shifted" up to k; F(k) - e**epsilon F(k - s) in geometric sums, with r = exp(-1/b), is
     # ((1 - exp(epsilon - (s - k)/b)) + r (1 - exp(-k/b))) / (1 + r).
     k = math.ceil((s - epsilon * b) / 2) - 1
     r = math.exp(-nearest(1 / b))
-    return _log((_gone((s - k) / b - epsilon) + r * _gone(k / b)) / (1 + r))
+    return _log((_one_less_exp((s - k) / b - epsilon) + r * _one_less_exp(k / b)) / (1 + r))
 
 
 @log_delta_rule.register
@@ -100,14 +102,14 @@ def _(event: ev.TruncatedLaplaceNoise, epsilon: Fraction) -> float:
     b, shift, bound = event.scale, event.sensitivity, event.bound
     if shift >= 2 * bound:
         return 0.0
-    kept = _gone(bound / b)
+    kept = _one_less_exp(bound / b)
     if epsilon * b < min(shift, 2 * bound - shift):
         # The test is a threshold between the peaks: (2 (1 - exp(-a)) + exp(-bound/b) (e**epsilon - 1)) / (2 kept).
         a = (shift - epsilon * b) / (2 * b)
-        return _log(_gone(a) / kept + _grown(epsilon, bound / b) / (2 * kept))
-    if shift <= bound:  # only what the shifted law cannot reach counts: F(shift - bound)
-        return upper_log(nearest((shift - bound) / b) + math.log(_gone(shift / b) / (2 * kept)))
-    return _log(1 - _grown((2 * bound - shift) / b, bound / b) / (2 * kept))
+        return _log(_one_less_exp(a) / kept + _growth(epsilon, bound / b) / (2 * kept))
+    if shift <= bound:  # only the part beyond the shifted law's reach counts: F(shift - bound)
+        return upper_log(nearest((shift - bound) / b) + math.log(_one_less_exp(shift / b) / (2 * kept)))
+    return _log(1 - _growth((2 * bound - shift) / b, bound / b) / (2 * kept))
 
 
 @log_delta_rule.register
@@ -130,7 +132,9 @@ def _(event: ev.ExponentialChoice, epsilon: Fraction) -> float:
     # A loss confined to [t - e0, t] is worst on its two ends; the worst t is (e0 + epsilon) / 2 [DDR20].
     if epsilon >= event.epsilon:
         return -math.inf
-    return upper_log(2 * math.log(_gone((event.epsilon - epsilon) / 2)) - math.log(_gone(event.epsilon)))
+    return upper_log(
+        2 * math.log(_one_less_exp((event.epsilon - epsilon) / 2)) - math.log(_one_less_exp(event.epsilon))
+    )
 
 
 @log_delta_rule.register
@@ -168,14 +172,14 @@ def _(event: ev.PoissonSampled, epsilon: Fraction) -> float:
     if event.neighbors is Neighbors.REPLACE:
         # With probability 1 - rate both runs are equal; hockey-stick divergences are jointly convex.
         return _log(nearest(event.rate)) + log_delta_rule(event.event, epsilon)
-    return _amplified(event.event, event.rate, epsilon)  # [BBG18, Theorem 8]
+    return _amplify(event.event, event.rate, epsilon)  # [BBG18, Theorem 8]
 
 
 @log_delta_rule.register
 def _(event: ev.FixedSizeSampled, epsilon: Fraction) -> float:
     if event.neighbors is Neighbors.ADD_REMOVE:
         return log_delta_rule(as_poisson(event), epsilon)
-    return _amplified(event.event, fixed_rate(event), epsilon)  # [BBG18, Theorem 9]
+    return _amplify(event.event, fixed_rate(event), epsilon)  # [BBG18, Theorem 9]
 
 
 @log_delta_rule.register
@@ -253,16 +257,16 @@ def _(event: ev.PoissonSampled) -> Fraction | float:
     inner = pure_epsilon(event.event)
     if event.rate == 0:
         return Fraction(0)
-    if event.neighbors is Neighbors.REPLACE:  # nothing bounds the run without the unit against the run with it
+    if event.neighbors is Neighbors.REPLACE:  # no bound relates the runs with and without the unit
         return inner
-    return _diluted(inner, event.rate)
+    return _dilute(inner, event.rate)
 
 
 @pure_epsilon.register
 def _(event: ev.FixedSizeSampled) -> Fraction | float:
     if event.neighbors is Neighbors.ADD_REMOVE:
         return pure_epsilon(as_poisson(event))
-    return _diluted(pure_epsilon(event.event), fixed_rate(event))
+    return _dilute(pure_epsilon(event.event), fixed_rate(event))
 
 
 @pure_epsilon.register
@@ -291,8 +295,8 @@ def fixed_rate(event: ev.FixedSizeSampled) -> Fraction:
 def as_poisson(event: ev.FixedSizeSampled) -> ev.PoissonSampled:
     """A fixed-size sample under add-remove, as the Poisson sample that costs the same.
 
-    A unit more is in the batch with chance batch / population, and takes the place of another there: the batch moves by
-    two units (docs/proofs/batches.md, 4).
+    A further unit is in the batch with chance batch / population, and takes the place of another there.  So the batch
+    moves by two units (docs/proofs/batches.md, 4).
 
     >>> as_poisson(ev.FixedSizeSampled(ev.GaussianNoise(1, 1), 10, 1000))
     PoissonSampled(event=GaussianNoise(sigma=..., sensitivity=Fraction(2, 1), ...), rate=Fraction(1, 100), ...)
@@ -310,7 +314,7 @@ def as_poisson(event: ev.FixedSizeSampled) -> ev.PoissonSampled:
 
 
 def has_samples(event: ev.Event) -> bool:
-    """Whether the event is run on a part of the units, or made of events that are.
+    """Whether the event is run on a part of the units, or has parts that are.
 
     >>> has_samples(2 * ev.PoissonSampled(ev.PureLoss(1), "0.5")), has_samples(2 * ev.PureLoss(1))
     (True, False)
@@ -320,29 +324,32 @@ def has_samples(event: ev.Event) -> bool:
     return hasattr(event, "event") or (isinstance(event, ev.Parallel) and any(map(has_samples, event.parts)))
 
 
-def _gone(x: Fraction) -> float:
-    """1 - exp(-x), and 0 below 0."""
+def _one_less_exp(x: Fraction) -> float:
+    """Compute 1 - exp(-x), and 0 below 0."""
     return -math.expm1(-nearest(x)) if x > 0 else 0.0
 
 
-def _grown(x: Fraction, y: Fraction) -> float:
-    """exp(-y) (exp(x) - 1) for 0 <= x <= y."""
-    return math.exp(nearest(x - y)) * _gone(x)
+def _growth(x: Fraction, y: Fraction) -> float:
+    """Compute exp(-y) (exp(x) - 1) for 0 <= x <= y."""
+    return math.exp(nearest(x - y)) * _one_less_exp(x)
 
 
 def _log(x: float) -> float:
-    """An upper bound on the logarithm of what ``x`` approximates."""
+    """Bound the logarithm of the number that ``x`` approximates from above."""
     return upper_log(math.log(x)) if x > 0 else -math.inf
 
 
 def _worst(epsilon0: Fraction, delta0: Fraction, epsilon: Fraction) -> float:
     """The profile of the worst (epsilon0, delta0)-DP mechanism [KOV15]."""
-    rest = _gone(epsilon0 - epsilon) / (1 + math.exp(-nearest(epsilon0)))
+    rest = _one_less_exp(epsilon0 - epsilon) / (1 + math.exp(-nearest(epsilon0)))
     return _log(nearest(delta0) + nearest(1 - delta0) * rest)
 
 
-def _amplified(event: ev.Event, rate: Fraction, epsilon: Fraction) -> float:
-    """rate * delta(x) at exp(x) = 1 + (exp(epsilon) - 1) / rate, with x rounded down, since delta falls."""
+def _amplify(event: ev.Event, rate: Fraction, epsilon: Fraction) -> float:
+    """Compute rate * delta(x) at exp(x) = 1 + (exp(epsilon) - 1) / rate.
+
+    x is rounded down, since delta falls.
+    """
     if rate == 0:
         return -math.inf
     floor = epsilon
@@ -352,8 +359,8 @@ def _amplified(event: ev.Event, rate: Fraction, epsilon: Fraction) -> float:
     return _log(nearest(rate)) + log_delta_rule(event, floor)
 
 
-def _diluted(inner: Fraction | float, rate: Fraction) -> Fraction | float:
-    """log(1 + rate (exp(inner) - 1)), exactly for rate 1, rounded up otherwise."""
+def _dilute(inner: Fraction | float, rate: Fraction) -> Fraction | float:
+    """Compute log(1 + rate (exp(inner) - 1)), exactly for rate 1, rounded up otherwise."""
     if rate == 1 or inner > _HUGE:
         return inner
     loss = Fraction(inner)
@@ -362,7 +369,9 @@ def _diluted(inner: Fraction | float, rate: Fraction) -> Fraction | float:
 
 
 def log_above(x: Fraction) -> Fraction:
-    """The natural logarithm of x >= 1, from above, however close to 1: there it is x - 1 but for half its square.
+    """The natural logarithm of x >= 1, from above, however close to 1.
+
+    Next to 1 it is x - 1 less half its square.
 
     >>> log_above(1 + Fraction(1, 10**400)) == Fraction(1, 10**400), log_above(Fraction(1))
     (True, Fraction(0, 1))

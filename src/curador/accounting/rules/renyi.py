@@ -1,4 +1,4 @@
-"""The Rényi curve of an event: for every real order above 1, a bound on the divergence between neighbours.
+"""The Rényi curve of an event: a bound on the divergence between neighbours for every order above 1.
 
 Curves add up under adaptive composition, which is their use [Mir17].
 """
@@ -26,15 +26,15 @@ ORDERS: tuple[float, ...] = (
     *(float(x) for x in range(11, 64)),
     *(float(x) for x in (72, 80, 96, 128, 160, 192, 256, 384, 512, 1024)),
 )
-"""The orders at which curves are kept unless a caller names others."""
+"""The default orders of curves."""
 
 
 MANY_SLOW = 128
-"""The most different events of which each curve takes a good part of a second."""
+"""The most different events whose curves each take a good part of a second."""
 
 
 def renyi(event: ev.Event, alpha: Number) -> float:
-    """An upper bound on the Rényi divergence of order alpha between neighbours; order infinity is pure epsilon.
+    """Bound the Rényi divergence of order alpha between neighbours; order infinity is pure epsilon.
 
     Guarantee: (alpha, value)-Rényi DP [Mir17].
     Fails: orders of 1 or less are refused.
@@ -64,7 +64,7 @@ def renyi_curve(event: ev.Event, orders: Iterable[Number] = ORDERS) -> RenyiDP:
         )
     if isinstance(event, ev.Composed) and len(event.parts) == 1 and event.parts[0][1] == 1:
         event = event.parts[0][0]
-    if not event.depth:  # one mechanism: its closed form, to the last digit
+    if not event.depth:  # a single mechanism: its closed form, to the last digit
         return RenyiDP([(a, renyi(event, a)) for a in given])
     finite = np.array([up(open_order(a)) for a in given if a != math.inf])
     found = iter(renyi_values(event, finite).tolist())

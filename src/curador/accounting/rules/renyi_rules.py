@@ -1,9 +1,11 @@
-"""One rule per event: a bound on the Rényi divergence between neighbours, at every finite order above 1.
+"""Bounds on the Rényi divergence between neighbours, one rule per event.
 
-Closed forms are evaluated to sixty digits, so that an order of 1 + 1e-9 or of a million is as good as any other; a
-curve of many orders, where there is a form that does not cancel, in doubles whose round-off is charged.
-The rules of sampled events are in :mod:`curador.accounting.rules.sampled`; :mod:`curador.accounting.rules.renyi` puts
-all of them behind one function.
+They hold at every finite order above 1.
+
+Closed forms are evaluated to sixty digits, so that an order of 1 + 1e-9 or of a million is as good as any other.  A
+curve of many orders is evaluated in doubles with charged round-off, if a form exists that does not cancel.  The rules
+of sampled events are in :mod:`curador.accounting.rules.sampled`; :mod:`curador.accounting.rules.renyi` puts all of them
+behind one function.
 """
 
 from __future__ import annotations
@@ -116,14 +118,14 @@ def _(event: ev.Composed, alpha: Fraction) -> float:
 
 @renyi_rule.register
 def _(event: ev.Parallel, alpha: Fraction) -> float:
-    """The largest part, or under replace the two largest together: a unit may leave one part and enter another."""
+    """The largest part, or under replace the two largest together, since a unit may change its part."""
     curves = sorted((renyi_rule(part, alpha) for part in event.parts), reverse=True)
     return _sum((1, c) for c in curves[: 2 if event.neighbors is Neighbors.REPLACE else 1])
 
 
 @renyi_rule.register
 def _(event: ev.PoissonSampled, alpha: Fraction) -> float:
-    from curador.accounting.rules.sampled import poisson  # which is made of these rules
+    from curador.accounting.rules.sampled import poisson  # built on these rules
 
     return poisson(event, alpha)
 
@@ -148,7 +150,7 @@ Floats = NDArray[np.float64]
 
 _UNIT = 2.0**-52
 _SAFE = 2.0**-44  # relative: more than a dozen operations in doubles lose
-_SMALL, _LARGE = 2.0**-6, 300.0  # sizes of exponents below which series are summed, and above which logarithms are
+_SMALL, _LARGE = 2.0**-6, 300.0  # sizes of exponents: below, series are summed; above, logarithms are
 _SELDOM = 1e-280  # a probability above this is one to the last digit
 _TERMS = 12
 _FACTORIALS = np.array([float(math.factorial(k)) for k in range(2, _TERMS)])[:, None]
@@ -170,7 +172,7 @@ def renyi_values(event: ev.Event, orders: Floats) -> Floats:
 
 @singledispatch
 def curve_rule(event: ev.Event, orders: Floats) -> Floats:
-    """Upper bounds at many orders by a form in doubles, and NaN where the rule for one order is to be used."""
+    """Upper bounds at many orders by a form in doubles; NaN where the rule for one order is to be used."""
     return np.full_like(orders, math.nan)
 
 
@@ -280,7 +282,7 @@ def _(event: ev.ExponentialChoice, orders: Floats) -> Floats:
 
 
 def _from_excess(excess: Floats, far: Floats, size: Floats, power: Floats) -> Floats:
-    """log(1 + excess) / power, or ``far`` where the exponents are too large for that; NaN where nothing is known."""
+    """Compute log(1 + excess) / power, or ``far`` for large exponents; NaN where nothing is known."""
     with np.errstate(invalid="ignore"):
         near = np.log1p(excess) / power * (1 + _SAFE)
     return np.where(size < _LARGE, near, far)

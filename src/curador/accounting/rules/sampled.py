@@ -1,10 +1,10 @@
 """Rényi curves of events that run on a random part of the data.
 
 Poisson sampling under add-remove compares P0 (the unit is not there) with the mixture (1 - q) P0 + q P1.  Writing
-r = P1/P0, the curve needs A = E[(1 + q (r - 1))**alpha] under P0.  Since r has mean 1, A - 1 is the mean of the
-convex, non-negative g(y) = (1 + y)**alpha - 1 - alpha y at y = q (r - 1): no digit is lost however small q is.
-Where some map swaps P0 and P1, which holds for every symmetric noise, this direction is the worse one
-[MTZ19, Theorem 5]; elsewhere the bound says how it covers the other.
+r = P1/P0, the curve needs A = E[(1 + q (r - 1))**alpha] under P0.  Since r has mean 1, A - 1 is the mean of a function
+g(y) at y = q (r - 1), with g(y) = (1 + y)**alpha - 1 - alpha y.  This g is convex and non-negative, so no digit is lost
+however small q is.  Where some map swaps P0 and P1, which holds for every symmetric noise, this direction is the worse
+one [MTZ19, Theorem 5].  Elsewhere the bound states how it covers the other.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ _Array = NDArray[np.float64]
 _ATOMS = 2**16  # of a discrete law
 _NODES = 2**18  # of a quadrature
 _BLOCK = 2**8  # integer orders that are found together
-_ORDER = 2**11  # up to which bounds at integer orders are summed
+_ORDER = 2**11  # the largest order with a sum over integer orders
 
 
 def sampled_curve(event: ev.PoissonSampled | ev.FixedSizeSampled, orders: _Array) -> _Array:
-    """The curve at many orders; that of the event inside is found once."""
+    """The curve at many orders; the curve of the inner event is found once."""
     pairs = zip(map(rational, orders.tolist()), renyi_values(event.event, orders).tolist(), strict=True)
     if isinstance(event, ev.PoissonSampled):
         return np.array([poisson(event, a, d) for a, d in pairs])
@@ -45,7 +45,7 @@ def poisson(event: ev.PoissonSampled, alpha: Fraction, inside: float | None = No
     """The curve of an event run on units taken independently with probability q.
 
     Guarantee: exact for Gaussian [MTZ19] and Laplace noise and for the worst pure event; for the rest the binomial
-        bound of [ZW19, Theorem 5]; never more than mixing alone allows, which is all that is known under replace.
+        bound of [ZW19, Theorem 5].  It is never more than mixing alone allows, the only bound known under replace.
 
     >>> from curador.accounting.rules.renyi import renyi
     >>> f"{renyi(ev.PoissonSampled(ev.GaussianNoise(1, 1), rate='0.01'), 4):.6e}"
@@ -55,7 +55,7 @@ def poisson(event: ev.PoissonSampled, alpha: Fraction, inside: float | None = No
     whole = renyi_rule(inner, alpha) if inside is None else inside
     if q == 0 or q == 1 or whole == 0:
         return whole if q == 1 else 0.0
-    bounds = [whole, _mixed(whole, q, alpha)]
+    bounds = [whole, _mixture(whole, q, alpha)]
     if event.neighbors is Neighbors.ADD_REMOVE:
         bounds.append(poisson_rule(inner, q, alpha))
     return min(bounds)
@@ -79,7 +79,7 @@ def fixed_size(event: ev.FixedSizeSampled, alpha: Fraction, inside: float | None
     whole = renyi_rule(inner, alpha) if inside is None else inside
     if q == 1 or whole == 0:
         return whole
-    bounds = [whole, _mixed(whole, q, alpha)]
+    bounds = [whole, _mixture(whole, q, alpha)]
     bounds.append(_between_integers(lambda a: _without_replacement(inner, q, a), alpha))
     diluted = pure_epsilon(event)
     if diluted != math.inf:
@@ -89,8 +89,11 @@ def fixed_size(event: ev.FixedSizeSampled, alpha: Fraction, inside: float | None
 
 @singledispatch
 def poisson_rule(event: ev.Event, q: Fraction, alpha: Fraction) -> float:
-    """The curve of a Poisson sample of this event under add-remove, 0 < q < 1: register one where more is known."""
-    # Nothing says that a map swaps P0 and P1, so the other direction is paid for by a factor 3 [ZW19, Theorem 5].
+    """The curve of a Poisson sample of this event under add-remove, 0 < q < 1.
+
+    Register a rule for an event with a better bound.
+    """
+    # No map is known to swap P0 and P1, so a factor 3 pays for the other direction [ZW19, Theorem 5].
     return _best(event, q, alpha, factor=3)
 
 
@@ -155,8 +158,8 @@ def _(event: ev.DiscreteLaplaceNoise, q: Fraction, alpha: Fraction) -> float:
 # ---- bounds that need only the event's own curve ---------------------------------------------------------------
 
 
-def _mixed(whole: float, q: Fraction, alpha: Fraction) -> float:
-    """log(1 - q + q exp((alpha - 1) D)) / (alpha - 1): exp((alpha - 1) D) is jointly convex, and 1 without the unit."""
+def _mixture(whole: float, q: Fraction, alpha: Fraction) -> float:
+    """Compute log(1 - q + q exp((alpha - 1) D)) / (alpha - 1): joint convexity, and 1 without the unit."""
     if whole == math.inf:
         return math.inf
     power, rate = nearest(alpha - 1), nearest(q)
@@ -174,7 +177,10 @@ def _best(event: ev.Event, q: Fraction, alpha: Fraction, factor: int) -> float:
 
 
 def _worst_pure(epsilon: Fraction, q: Fraction, alpha: Fraction) -> float:
-    """The worst pure event: a ratio confined to [e**-epsilon, e**epsilon] is worst on its ends, in both directions."""
+    """The worst pure event, in both directions.
+
+    A ratio within [e**-epsilon, e**epsilon] is worst on its ends.
+    """
     if epsilon > 10**6:
         return math.inf
     with digits(2 * lost_digits(epsilon) + 2 * lost_digits(q) + lost_digits(alpha - 1) + lost_digits(1 / alpha)):
@@ -184,7 +190,10 @@ def _worst_pure(epsilon: Fraction, q: Fraction, alpha: Fraction) -> float:
 
 
 def _binomial(event: ev.Event, q: Fraction, a: int, factor: int) -> float:
-    """(a - 1) times the bound at an integer order: E[(1 - q + q r)**a] term by term, r**k by the event's own curve."""
+    """Bound (a - 1) times the divergence at an integer order: E[(1 - q + q r)**a], term by term.
+
+    The event's own curve bounds r**k.
+    """
     k, d = np.arange(2.0, a + 1), _integer_orders(event, a)
     if not np.isfinite(d).all():
         return math.inf
@@ -193,7 +202,7 @@ def _binomial(event: ev.Event, q: Fraction, a: int, factor: int) -> float:
 
 
 def _without_replacement(event: ev.Event, q: Fraction, a: int) -> float:
-    """(a - 1) times the bound of [WBK19, Theorem 9] at an integer order, for Gaussian noise with its own moments."""
+    """Bound (a - 1) times the divergence at an integer order [WBK19, Theorem 9], Gaussian by its moments."""
     k, d = np.arange(2.0, a + 1), _integer_orders(event, a)
     if not np.isfinite(d).all():
         return math.inf
@@ -215,7 +224,7 @@ def _integer_blocks(event: ev.Event, blocks: int) -> _Array:
 
 
 def _between_integers(scaled: Callable[[int], float], alpha: Fraction) -> float:
-    """A bound at a real order from bounds on (a - 1) D_a at the integers around it, in which that is convex.
+    """Bound a real order from bounds on (a - 1) D_a at the integers around it, by convexity.
 
     Beyond the orders in use there would be too many terms; then another bound must do.
     """
@@ -233,8 +242,8 @@ def _between_integers(scaled: Callable[[int], float], alpha: Fraction) -> float:
 def _sampled_gaussian(mu: float, q: Fraction, alpha: Fraction) -> float:
     """The trapezoidal rule on the whole line, whose error is exponentially small [MTZ19 for the integral].
 
-    The integrand is analytic for |Im z| < pi / mu and no larger there, up to exp(Im(z)**2 / 2), than on the line, so
-    that a step of 2 pi c / (c**2 / 2 + depth), c < pi / mu, leaves about exp(-depth) of A; depth covers A - 1 too.
+    The integrand is analytic for |Im z| < pi / mu.  It is at most as large there as on the line, up to exp(Im(z)**2 /
+    2).  So a step of 2 pi c / (c**2 / 2 + depth), c < pi / mu, leaves about exp(-depth) of A; depth covers A - 1 too.
     """
     a, rate = nearest(alpha), nearest(q)
     depth = 60 - min(0.0, math.log(a) + math.log(nearest(alpha - 1)) + 2 * math.log(rate) + 2 * math.log(min(1.0, mu)))
@@ -242,7 +251,7 @@ def _sampled_gaussian(mu: float, q: Fraction, alpha: Fraction) -> float:
     step = 2 * math.pi * c / (c * c / 2 + depth)
     reach = math.sqrt(2 * depth)
     if a * mu / step > _NODES:
-        return math.inf  # only orders far beyond use: there the bound by mixing is kept
+        return math.inf  # only orders far beyond use: the bound by mixing remains
     # (1 + y)**alpha times the density falls like a Gaussian beyond alpha mu, since alpha log(1 + y) climbs slower.
     z = np.arange(-math.ceil(reach / step), math.ceil((a * mu + reach) / step) + 1, dtype=np.float64) * step
     log_weight = -z * z / 2 + math.log(step / math.sqrt(2 * math.pi))
@@ -250,7 +259,7 @@ def _sampled_gaussian(mu: float, q: Fraction, alpha: Fraction) -> float:
 
 
 def _from_moments(log_weight: _Array, loss: _Array, q: Fraction, alpha: Fraction) -> float:
-    """log(1 + sum of weight * g(q (e**loss - 1))) / (alpha - 1)."""
+    """Compute log(1 + sum of weight * g(q (e**loss - 1))) / (alpha - 1)."""
     rate, power = nearest(q), nearest(alpha - 1)
     with np.errstate(over="ignore"):
         y = rate * np.expm1(loss)
@@ -261,7 +270,7 @@ def _from_moments(log_weight: _Array, loss: _Array, q: Fraction, alpha: Fraction
 
 
 def _log_g(y: _Array, ell: _Array, power: float) -> _Array:
-    """log of (1 + y)**(1 + power) - 1 - (1 + power) y, where ell = log(1 + y)."""
+    """Compute the log of (1 + y)**(1 + power) - 1 - (1 + power) y, where ell = log(1 + y)."""
     a = 1 + power
     small = np.abs(y) < 0.25 / a
     s = np.where(small, y, 0.0)
@@ -283,18 +292,18 @@ def _safe_log(x: _Array) -> _Array:
 
 
 def _log_sum(x: _Array, size: _Array) -> float:
-    """log of the sum of exp(x), with the round-off of exponents made of parts of that total size charged."""
+    """Compute the log of the sum of exp(x), and charge the round-off of exponents with parts of that size."""
     top = float(np.max(x))
     if top == -math.inf:
         return top
-    if not top < math.inf:  # beyond what floats hold, NaN included: the widest bound
+    if not top < math.inf:  # beyond floats, NaN included: the widest bound
         return math.inf
     worst = float(np.max(size[x >= top - 45]))
     return top + math.log(float(np.sum(np.exp(x - top)))) + 2.0**-51 * worst
 
 
 def _log1p_sum(*parts: _Array) -> float:
-    """log(1 + the sum of exp(sum of parts)) over the terms."""
+    """Compute log(1 + the sum of exp(sum of parts)) over the terms."""
     return _log1p_exp(_log_sum(np.sum(parts, axis=0), np.sum(np.abs(parts), axis=0)))
 
 

@@ -1,8 +1,8 @@
 """Trade-off curves: the least false-negative rate of any test at each false-positive rate.
 
-Given (epsilon, delta) for neighbouring databases, no test of one against the other has false positives a and false
-negatives below f(a); the curve f is the guarantee in the language of tests [WZ10, KOV15, DRS22].  Gaussian noise has
-a curve of its own, with one number mu.
+Let (epsilon, delta) be given for neighbouring databases.  No test of one against the other has false positives a and
+false negatives below f(a).  The curve f is the guarantee in the language of tests [WZ10, KOV15, DRS22].  Gaussian noise
+has a curve of its own, with one number mu.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from curador.numbers import Number, above, below, down, nonnegative, positive, p
 from curador.privacy import ApproxDP, Guarantee, PureDP
 
 FAR = 700.0
-"""An epsilon above this bounds no test noticeably, and its exponential overflows a double."""
+"""The largest epsilon that bounds a test noticeably; the exponential of a larger one overflows a double."""
 
 EPSILONS = (0.0, *(round(0.01 * 1.07**i, 6) for i in range(126)))
 """The default epsilons at which a profile is sampled: 0, and 0.01 to 47 in steps of seven percent."""
@@ -54,10 +54,10 @@ def _chance(x: Number, name: str) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Tradeoff:
-    """The smallest chance of missing Alice, for each chance of accusing her wrongly, that some promises allow.
+    """The smallest chance of missing Alice, for each chance of accusing her wrongly, under some promises.
 
-    Guarantee: each (epsilon, delta) bounds the false negatives f of any test with false positives a by
-        max(0, 1 - delta - e**eps a, e**-eps (1 - delta - a)) [WZ10, KOV15, DRS22]; several hold together.
+    Guarantee: each (epsilon, delta) bounds the false negatives f of any test with false positives a from below.  The
+        bound is max(0, 1 - delta - e**eps a, e**-eps (1 - delta - a)) [WZ10, KOV15, DRS22]; several hold together.
 
     >>> Tradeoff((ApproxDP(1, 0),)).fnr(0.1)
     0.7281...
@@ -71,7 +71,7 @@ class Tradeoff:
 
     @classmethod
     def from_profile(cls, profile: Callable[[float], float], epsilons: Iterable[float] = EPSILONS) -> Tradeoff:
-        """From a function that gives delta for epsilon; each sampled point is a promise of its own.
+        """Make it from a function that gives delta for epsilon; each sampled point is a promise of its own.
 
         >>> Tradeoff.from_profile(lambda e: gaussian_delta(1, 1, e)).fnr(0.05)
         0.74...
@@ -115,7 +115,7 @@ class Tradeoff:
         return (*found, (1.0, max(0.0, height + slope)))
 
     def error(self, prior: Number = Fraction(1, 2)) -> float:
-        """The smallest chance of deciding wrongly, Alice being in with the given prior chance; rounded down."""
+        """The smallest chance of deciding wrongly, if Alice is in with the given prior chance; rounded down."""
         p = _chance(prior, "prior")
         return max(0.0, below(min((1 - p) * a + p * f for a, f in self.corners()), absolute=2.0**-50))
 
@@ -172,7 +172,9 @@ def _(promise: Sequence[ApproxDP]) -> Tradeoff:
 
 
 def mu(event: Event) -> float:
-    """The mu of Gaussian differential privacy: the distance of two unit normals no easier to tell apart [DRS22].
+    """The mu of Gaussian differential privacy [DRS22].
+
+    It is the distance of two unit normals that are as hard to distinguish.
 
     Guarantee: sensitivity / sigma, and the root of the sum of squares under composition; exact.
     Fails: for events that are not Gaussian noise, refused; see :func:`implied_mu` for pure promises.
@@ -201,7 +203,7 @@ def _(event: Composed) -> Fraction:
 
 
 def mu_delta(mu: Number, epsilon: Number) -> float:
-    """The delta at epsilon of anything mu-GDP, rounded up.
+    """The delta at epsilon of any mu-GDP mechanism, rounded up.
 
     >>> mu_delta(1, 1)
     0.1269...
@@ -210,7 +212,7 @@ def mu_delta(mu: Number, epsilon: Number) -> float:
 
 
 def mu_epsilon(mu: Number, delta: Number) -> float:
-    """The epsilon at delta of anything mu-GDP, rounded up.
+    """The epsilon at delta of any mu-GDP mechanism, rounded up.
 
     >>> mu_epsilon(1, 1e-5)
     4.377...
@@ -221,7 +223,7 @@ def mu_epsilon(mu: Number, delta: Number) -> float:
 def mu_for(epsilon: Number, delta: Number) -> float:
     """The largest mu whose Gaussian is (epsilon, delta)-DP, rounded down.
 
-    Fails: to go the other way. No single (epsilon, delta) with delta > 0 implies any mu.
+    Fails: to go the other way.  No single (epsilon, delta) with delta > 0 implies any mu.
 
     >>> mu_for(1, 1e-5)
     0.268...
@@ -230,10 +232,10 @@ def mu_for(epsilon: Number, delta: Number) -> float:
 
 
 def implied_mu(promise: Promise) -> float:
-    """The smallest mu such that everything so promised is mu-GDP, rounded up.
+    """The smallest mu such that every mechanism with this promise is mu-GDP, rounded up.
 
     A Gaussian trade-off curve is convex, so it lies below the broken line of the promise everywhere if it does at the
-    corners; at a corner (a, f) that means mu >= -z(a) - z(f), z the normal quantile.
+    corners.  At a corner (a, f) that means mu >= -z(a) - z(f), z the normal quantile.
 
     Guarantee: for pure epsilon, -2 z(1/(1 + e**eps)).
     Fails: when every point has delta > 0: such a promise allows certain detection, a Gaussian never does.
@@ -259,6 +261,6 @@ def mu_tradeoff(mu: Number, fpr: Number) -> float:
     from scipy.special import ndtr, ndtri
 
     a, shift = probability(fpr, "fpr"), up(positive(mu, "mu"))
-    # From the nearer end: next to 1 a double has few digits of what is left.
+    # From the nearer end: next to 1 a double has few digits for the remainder.
     point = -ndtri(up(a)) if 2 * a <= 1 else ndtri(down(1 - a))
     return max(0.0, below(float(ndtr(point - shift))))

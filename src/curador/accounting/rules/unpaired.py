@@ -1,4 +1,4 @@
-"""What is known of events that no pair of laws dominates: the Rényi curve from above, a mechanism from below.
+"""Bounds for events without a dominating pair of laws: the Rényi curve above, a mechanism below.
 
 Concentrated losses, integer Gaussian vectors and several releases about one sample have no privacy-loss distribution
 here.  Their Rényi curve holds all the same, and some mechanism that they describe has a distribution.
@@ -51,7 +51,7 @@ def unpaired_upper(event: ev.Event, delta: Number) -> float:
 
 
 def unpaired_delta(event: ev.Event, epsilon: Number, tolerance: float) -> Bracket:
-    """The delta of an event at an epsilon, from above and below by the same.
+    """The delta of an event at an epsilon, from above and below by the same means.
 
     >>> bracket = unpaired_delta(ev.ZCDPLoss("0.5"), 4, 1e-3)
     >>> f"{bracket.lower:.2e} {bracket.upper:.2e}"
@@ -76,9 +76,9 @@ def _pure(event: ev.Event) -> float:
 
 
 def _split(event: ev.Event) -> tuple[ev.Event, Fraction]:
-    """The event without the deltas that it states itself, and their sum.
+    """Split off the deltas that the event itself states, and return their sum.
 
-    An (epsilon, delta)-DP release gives everything away with probability delta, and is epsilon-DP else [KOV15]; the
+    An (epsilon, delta)-DP release gives everything away with probability delta, and is epsilon-DP else [KOV15].  The
     union bound adds the deltas up.
     """
     kept: list[tuple[ev.Event, int]] = []
@@ -97,7 +97,7 @@ def _split(event: ev.Event) -> tuple[ev.Event, Fraction]:
 
 
 def attained(event: ev.Event) -> ev.Event:
-    """An event with a known distribution that only describes mechanisms which this event describes as well.
+    """An event with a known distribution; this event describes all the mechanisms that it describes.
 
     >>> attained(ev.DiscreteGaussianNoise(variance=4, sensitivity_squared=5, dimension=3))
     Composed(parts=((DiscreteGaussianNoise(... sensitivity_squared=1, dimension=1...
@@ -109,7 +109,7 @@ def attained(event: ev.Event) -> ev.Event:
         for part, _ in parts(found):
             orders(part)
     except NotPromised:
-        return ev.NOTHING  # a mechanism that releases nothing: it bounds nothing, but honestly
+        return ev.NOTHING  # a mechanism that releases nothing: a trivial bound, but a true one
     return found
 
 
@@ -147,7 +147,10 @@ def _(event: ev.FixedSizeSampled) -> ev.Event:
 
 
 def _one(event: ev.Event) -> ev.Event:
-    """Of several releases about one sample the largest, if they have no law together: the others may be constant."""
+    """The largest of several releases about one sample, if they have no joint law.
+
+    The others may be constant.
+    """
     from curador.accounting.pld.rules import orders
 
     try:

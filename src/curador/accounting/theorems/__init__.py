@@ -1,4 +1,4 @@
-"""Events that rest on a theorem of their own, one file each: the event, its conditions, and its rules.
+"""Events with a theorem of their own, one file each: the event, its conditions, and its rules.
 
 Reading order:
 

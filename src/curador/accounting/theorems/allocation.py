@@ -1,8 +1,8 @@
 """The Rényi curve of Gaussian noise where a unit is in exactly one of T batches, chosen at random.
 
-With r_1 … r_T independent log-normal ratios exp(mu z - mu**2/2), z normal, S = (r_1 + … + r_T) / T is the ratio of the
-outputs with the unit to those without it.  The curve needs E[S**a] (the unit is in the first database) and E[S**(1-a)]
-(it is in the second), both under the law without the unit (docs/proofs/batches.md, 2).
+Let r_1 … r_T be independent log-normal ratios exp(mu z - mu**2/2), z normal.  S = (r_1 + … + r_T) / T is the ratio of
+the outputs with the unit to those without it.  The curve needs E[S**a] if the unit is in the first database, and
+E[S**(1-a)] if it is in the second.  Both are under the law without the unit (docs/proofs/batches.md, 2).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def allocated_renyi(mu: float, batches: int, alpha: Fraction) -> float:
     return max(_with_unit(mu, batches, alpha), _without_unit(mu, batches, alpha))
 
 
-# ---- E[S**a], whole orders by counting, others by convexity -------------------------------------------------------
+# ---- E[S**a]: whole orders by counting, others by convexity -------------------------------------------------------
 
 
 def _with_unit(mu: float, batches: int, alpha: Fraction) -> float:
@@ -57,7 +57,7 @@ def _log_powers(mu: float, batches: int) -> tuple[float, ...]:
         if left & 1:
             power = _product(power, base)
         base, left = _product(base, base), left >> 1
-    # Squaring doubles what was wrong before: in all, T times a few units of the logarithms of the first factors.
+    # Squaring doubles earlier errors: in all, T times a few units of the logarithms of the first factors.
     wrong = 2.0**-49 * (batches + 64) + 2.0**-46 * (np.abs(power) + factorial + n * math.log(batches))
     return tuple(np.maximum(0.0, factorial + power - n * math.log(batches) + wrong).tolist())
 
@@ -78,12 +78,12 @@ def _product(a: _Array, b: _Array) -> _Array:
 
 
 def _without_unit(mu: float, batches: int, alpha: Fraction) -> float:
-    """E[S**-m] is the integral of u**(m-1) f(u/T)**T / Gamma(m), f(v) = E[exp(-v r)] and m = alpha - 1, from above.
+    """Bound E[S**-m] from above, the integral of u**(m-1) f(u/T)**T / Gamma(m).
 
-    f falls, so between two points the integral is at most f(u_0/T)**T (u_1**m - u_0**m) / m; and log f is convex, so
-    that f is below the line through them, in logarithms, where the integral is one of the incomplete gamma function.
-    The smaller counts.  Up to the first point f is at most 1, and from the last on at most (s / (e v))**s E[r**-s] for
-    every s > 0, since exp(-x) <= (s / (e x))**s.
+    Here f(v) = E[exp(-v r)] and m = alpha - 1.  f falls, so between two points the integral is at most f(u_0/T)**T
+    (u_1**m - u_0**m) / m.  log f is convex, so f is below the line through the points, in logarithms.  The integral of
+    that is one of the incomplete gamma function.  The smaller counts.  Up to the first point f is at most 1.  From the
+    last on it is at most (s / (e v))**s E[r**-s] for every s > 0, since exp(-x) <= (s / (e x))**s.
     """
     from scipy.special import gammaln
 
@@ -97,19 +97,22 @@ def _without_unit(mu: float, batches: int, alpha: Fraction) -> float:
         steps = m * np.log(u[:-1]) + np.log(np.expm1(m * np.diff(np.log(u)))) - float(gammaln(m + 1))
         logs = np.concatenate([np.fmin(log_f[:-1] + steps, _under_chords(m, u, log_f)), [first, float(last.min())]])
     top = float(logs.max())
-    if not top < math.inf:  # also if it is no number
+    if not top < math.inf:  # also for NaN
         return math.inf
     total = top + math.log(float(np.exp(logs - top).sum()))
     return above(max(0.0, total + 1e-10) / m)
 
 
 def _under_chords(m: float, u: _Array, log_f: _Array) -> _Array:
-    """The logarithm of the integral under each chord, from above; infinity where the gamma functions say too little."""
+    """The log of the integral under each chord, from above.
+
+    It is infinite where the gamma functions are inaccurate.
+    """
     from scipy.special import gammainc, gammaincc
 
     rate = -np.diff(log_f) / np.diff(u)
     low, high = rate * u[:-1], rate * u[1:]
-    # Of the two functions the one that is not close to 1 there; both are good to 5e-13 of themselves.
+    # Of the two functions the one not close to 1 there; both are good to 5e-13 of themselves.
     tail = low > m
     more = np.where(tail, gammaincc(m, low), gammainc(m, high))
     less = np.where(tail, gammaincc(m, high), gammainc(m, low))
@@ -128,8 +131,8 @@ def _log_tail(s: _Array, u: _Array, mu: float, batches: int) -> _Array:
 def _transform(mu: float, batches: int) -> tuple[_Array, _Array]:
     """Points u, and T log f(u/T) from above, by the trapezoidal rule on the whole line.
 
-    exp(-v r) is analytic and at most 1 in size for |Im z| < pi / (2 mu), so that a step of 2 pi a / (a**2/2 + 60), a
-    that width or less, leaves exp(-60).
+    exp(-v r) is analytic and at most 1 in size for |Im z| < pi / (2 mu).  So a step of 2 pi a / (a**2/2 + 60), with a
+    at most that width, leaves exp(-60).
     """
     u = np.geomspace(1e-12, 1e14, _POINTS)
     a = min(math.pi / (2 * mu), 8.0)

@@ -1,6 +1,6 @@
-"""Batches as they are really drawn: shuffled epochs, balls in bins, and Poisson samples with a cap on their size.
+"""Batches as training draws them: shuffled epochs, balls in bins, and capped Poisson samples.
 
-What each of them is worth, and the proofs: docs/proofs/batches.md.
+Their costs and proofs: docs/proofs/batches.md.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ def _number(x: int, name: str) -> int:
 
 @dataclass(frozen=True)
 class ShuffledBatches(Event, kind="shuffled-batches"):
-    """One epoch: the units are shuffled, cut into ``batches`` of fixed size, and the event is run on each in turn.
+    """An epoch of shuffled units, cut into ``batches`` of fixed size; the event is run on each in turn.
 
-    No amplification is promised: an epoch costs what one run costs if the unit's batch is known.  With shuffled batches
+    No amplification is promised: an epoch costs as much as one run with the unit's batch known.  With shuffled batches
     the true cost can be far above that of Poisson samples [CGKKMSZ24], and the lower end of a bracket is theirs.
 
-    Assumes: where the number of units may differ (under add-remove, or in a part of the data), blanks fill a public
-        number of places, so that a new unit takes the place of a blank and the batches keep their sizes.
+    Assumes: under add-remove, or in a part of the data, the number of units may differ.  Then a public number of
+        places is filled with blanks.  A new unit takes the place of a blank, and the batches keep their sizes.
 
     >>> from curador import accounting as acc
     >>> from curador.accounting.events import GaussianNoise
@@ -76,10 +76,10 @@ class ShuffledBatches(Event, kind="shuffled-batches"):
 
 @dataclass(frozen=True)
 class BallsInBins(Event, kind="balls-in-bins"):
-    """One epoch: each unit goes to one of ``batches`` at random, on its own; the event is run on each in turn.
+    """An epoch in which each unit goes to one of ``batches`` at random; the event is run on each in turn.
 
-    Under add-remove, Gaussian noise is amplified almost as by Poisson samples of rate 1 / batches [CGHLKKMSZ25, FS25];
-    what else is run costs what one run costs.
+    Under add-remove, Gaussian noise is amplified almost as by Poisson samples of rate 1 / batches [CGHLKKMSZ25, FS25].
+    Any other event costs as much as one run.
 
     >>> from curador import accounting as acc
     >>> from curador.accounting.events import GaussianNoise
@@ -100,7 +100,9 @@ class BallsInBins(Event, kind="balls-in-bins"):
 
 @dataclass(frozen=True)
 class TruncatedPoissonSampled(Event, kind="truncated-poisson-sampled"):
-    """The event run on a Poisson sample of at most ``cap`` units: of a larger one, ``cap`` are kept at random.
+    """The event run on a Poisson sample of at most ``cap`` units: of a larger sample, ``cap`` units stay.
+
+    Those that stay are drawn at random.
 
     Assumes: no database has more than ``population`` units, a public number.
 
@@ -129,7 +131,7 @@ class TruncatedPoissonSampled(Event, kind="truncated-poisson-sampled"):
 
     @property
     def plain(self) -> PoissonSampled:
-        """The same without the cap."""
+        """The sample without the cap."""
         return PoissonSampled(self.event, self.rate)
 
     @property
@@ -151,8 +153,8 @@ class TruncatedPoissonSampled(Event, kind="truncated-poisson-sampled"):
 def upper_tail(n: int, rate: Fraction, least: int) -> Fraction:
     """P(X >= least) for X binomial, from above; 1 where ``least`` is not well above the mean.
 
-    Guarantee: the first term, by logarithms of factorials whose rounding is charged, times a geometric series of the
-        first ratio of two terms, which only fall from there.
+    Guarantee: the first term times a geometric series.  The term comes from logarithms of factorials whose rounding is
+        charged; the ratio of the series is the first ratio of two terms, and later ratios only fall.
 
     >>> float(upper_tail(10, Fraction(1, 2), 9)), 11 / 1024
     (0.0108..., 0.0107...)
@@ -165,7 +167,7 @@ def upper_tail(n: int, rate: Fraction, least: int) -> Fraction:
     parts = [math.lgamma(n + 1), -math.lgamma(least + 1), -math.lgamma(n - least + 1)]
     parts += [least * natural_log(rate), (n - least) * natural_log(1 - rate)]
     log = above(sum(parts) - math.log1p(-nearest(ratio)), 0.0, 2.0**-45 * sum(map(abs, parts)) + 2.0**-40)
-    # A probability that no double holds is as good as the smallest one.
+    # The smallest double stands for smaller probabilities.
     return min(Fraction(1), rational(above(math.exp(max(log, -700.0)), 2.0**-40)) if log < 0 else Fraction(1))
 
 
@@ -187,7 +189,7 @@ def _(event: BallsInBins, alpha: Fraction) -> float:
 
 
 def _normal_variance(event: BallsInBins | ShuffledBatches) -> float | None:
-    """mu**2 of what is run, if that is Gaussian noise under add-remove."""
+    """The mu**2 of the event, if that is Gaussian noise under add-remove."""
     if event.neighbors is not Neighbors.ADD_REMOVE:
         return None
     try:
@@ -249,7 +251,7 @@ def _(event: ShuffledBatches) -> Orders:
         return found
     if variance is None:
         return tuple((worst, _SILENT) for worst, _ in found)
-    # All others move their batch against the unit, so that the place it takes shows twice [CGKKMSZ24].
+    # All others move their batch against the unit, so that its place shows twice [CGKKMSZ24].
     mu, worst = math.sqrt(variance), found[0][0]
     return tuple((worst, low) for low in largest_of(2 * mu, mu, event.batches))
 
@@ -266,7 +268,7 @@ def _(event: BallsInBins) -> Orders:
 
 
 def largest_of(one: float, other: float, batches: int) -> tuple[Pair, Pair]:
-    """What the largest of some noisy numbers shows: one of them is raised by ``one``, or by ``other``; in both orders.
+    """The largest of some noisy numbers, where one is raised by ``one`` or by ``other``; in both orders.
 
     Guarantee: a function of the outputs, so it is never easier to tell apart than they are.
     """

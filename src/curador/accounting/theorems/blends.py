@@ -1,4 +1,4 @@
-"""One of several pairs of laws at random, where it is plain to see which one it was."""
+"""A random choice among several pairs of laws; the output shows the choice."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ from curador.accounting.precise import nearest
 
 @dataclass(frozen=True)
 class Blend(Pair):
-    """Each pair with its chance, and which of them is told: divergences are jointly convex, so this is the most."""
+    """Several pairs with their chances; the output shows which was drawn.
+
+    This is the worst case, because divergences are jointly convex.
+    """
 
     parts: tuple[tuple[Fraction, Pair], ...]
 
@@ -53,12 +56,12 @@ class Blend(Pair):
         return log_sum(*known) if len(known) == len(logs) else None
 
     def nodes(self, tilts: Sequence[float], omega: float, tail: float) -> Atoms | None:
-        return self._joined([pair.nodes(tilts, omega, tail) for _, pair in self.parts])
+        return self._join([pair.nodes(tilts, omega, tail) for _, pair in self.parts])
 
     def sketch(self, tail: float) -> Atoms | None:
-        return self._joined([pair.sketch(tail) for _, pair in self.parts])
+        return self._join([pair.sketch(tail) for _, pair in self.parts])
 
-    def _joined(self, found: Sequence[Atoms | None]) -> Atoms | None:
+    def _join(self, found: Sequence[Atoms | None]) -> Atoms | None:
         known = [(nearest(w), x) for (w, _), x in zip(self.parts, found, strict=True) if x is not None]
         if len(known) < len(found):
             return None

@@ -1,8 +1,10 @@
-"""A group, or one person with several records, in a Poisson sample: a random number of them takes part.
+"""A group, or one person with several records, in a Poisson sample.
 
-k units that join or leave together are in the sample j at a time with binomial chances, and move a Gaussian release by
-at most j steps.  The law with them is a mixture of normal laws; the worst is that all moves point the same way, by
-Kahane's inequality for convex functions of sums of log-normal variables (docs/proofs/batches.md, 5).
+A random number of them takes part.
+
+k units that join or leave together are in the sample j at a time with binomial chances.  They move a Gaussian release
+by at most j steps.  The law with them is a mixture of normal laws.  The worst case is that all moves point the same
+way, by Kahane's inequality for convex functions of sums of log-normal variables (docs/proofs/batches.md, 5).
 """
 
 from __future__ import annotations
@@ -42,10 +44,12 @@ _SILENT = Points(0.0, (0.0, 1.0, 0.0))
 
 @dataclass(frozen=True)
 class GroupSampled(Event, kind="group-sampled"):
-    """The event on a Poisson sample, as ``size`` units see it that join or leave together (under replace: change).
+    """The event on a Poisson sample, as seen by ``size`` units that join or leave together.
 
-    Assumes: the units of a group are all in one database and none in the other, as all records of a person are; not
-        that some join while others leave.
+    Under replace they change together.
+
+    Assumes: the units of a group are all in one database and none in the other, as all records of a person are.  Some
+        must not join while others leave.
 
     >>> from curador import accounting as acc
     >>> from curador.accounting.events import GaussianNoise
@@ -76,7 +80,10 @@ class GroupSampled(Event, kind="group-sampled"):
 
     @property
     def as_one(self) -> bool:
-        """Whether it is too large for chances of its own, or all or nobody takes part: then it counts as one unit."""
+        """Whether the group counts as one unit.
+
+        It does if it is too large for chances of its own, or if all or none take part.
+        """
         return self.size > MOST or self.rate in (0, 1)
 
     @property
@@ -87,7 +94,10 @@ class GroupSampled(Event, kind="group-sampled"):
 
 @lru_cache(maxsize=64)
 def _weights(rate: Fraction, size: int) -> tuple[Fraction, ...]:
-    """Binomial chances; of a rate of very many digits, to 2**-120 of themselves, far inside the error of pairs."""
+    """Compute the binomial chances.
+
+    For a rate of very many digits they are right to 2**-120 of themselves, far inside the pairs' error.
+    """
     taken, left = (_short(x) for x in (rate, 1 - rate))
     return tuple(math.comb(size, j) * taken**j * left ** (size - j) for j in range(size + 1))
 
@@ -114,7 +124,7 @@ def together(event: Event, rate: Fraction, size: int) -> PoissonSampled:
 
 
 def group_sampled(event: PoissonSampled, k: int) -> Event:
-    """What :func:`for_group` says of a Poisson sample."""
+    """The rule of :func:`for_group` for a Poisson sample."""
     size = whole(k, "k", 1)
     if has_samples(event.event):
         raise NotPromised("No theorem here covers a group in a sample of a sample.", fix="Sample the innermost event.")
@@ -122,12 +132,12 @@ def group_sampled(event: PoissonSampled, k: int) -> Event:
         return event
     found = GroupSampled(event.event, event.rate, size)
     if found.as_one or (event.neighbors is not Neighbors.REPLACE and _variance(event.event) is None):
-        _ = found.together  # refused now, if nothing is known of k steps
+        _ = found.together  # refused now if k steps have no known bound
     return found
 
 
 def _variance(event: Event) -> float | None:
-    """mu**2 of Gaussian noise."""
+    """The mu**2 of Gaussian noise."""
     try:
         found = orders(event)
     except NotPromised:
@@ -161,7 +171,7 @@ def _(event: GroupSampled, alpha: Fraction) -> float:
     if event.as_one:
         return bound
     power = nearest(alpha - 1)
-    if event.neighbors is Neighbors.REPLACE:  # how many take part may show: the mean of exp((alpha - 1) D)
+    if event.neighbors is Neighbors.REPLACE:  # the number that takes part may show: the mean of exp((alpha - 1) D)
         each = [renyi_rule(for_group(event.event, j), alpha) if j else 0.0 for j in range(event.size + 1)]
         if math.inf in each:
             return bound
@@ -181,7 +191,7 @@ def _log_sum(logs: Iterable[float]) -> float:
 
 
 def _log_ratio(z: Floats, mu: float, weights: tuple[Fraction, ...]) -> Floats:
-    """log A(z), A = sum of w_j exp(j mu z - j**2 mu**2 / 2): the ratio of the mixture to N(0, 1)."""
+    """Compute log A(z), A = sum of w_j exp(j mu z - j**2 mu**2 / 2): the ratio of the mixture to N(0, 1)."""
     j, logs = (x[:, None] for x in _logs(weights))
     rows = logs + j * mu * z - j * j * mu * mu / 2
     top = rows.max(axis=0)
@@ -189,10 +199,10 @@ def _log_ratio(z: Floats, mu: float, weights: tuple[Fraction, ...]) -> Floats:
 
 
 def _log_moment(mu: float, weights: tuple[Fraction, ...], a: float) -> float:
-    """log E[A**a] for z normal, from above, by the trapezoidal rule on the whole line.
+    """Bound log E[A**a] for z normal, from above, by the trapezoidal rule on the whole line.
 
-    A is a polynomial in exp(mu z) of degree k with positive coefficients: for |Im z| <= c = pi / (3 k mu) its terms
-    lie within 60 degrees, so that A(Re z) / 2 <= |A| <= A(Re z), and the rule errs by exp(-depth) of the moment.
+    A is a polynomial in exp(mu z) of degree k with positive coefficients.  For |Im z| <= c = pi / (3 k mu) its terms
+    lie within 60 degrees.  So A(Re z) / 2 <= |A| <= A(Re z), and the rule errs by exp(-depth) of the moment.
     """
     k = len(weights) - 1
     depth = 60 + max(0.0, -a) * math.log(2)
@@ -219,10 +229,10 @@ def _(event: GroupSampled) -> tuple[Event, Fraction]:
 @orders.register
 def _(event: GroupSampled) -> Orders:
     if event.as_one:
-        # Of one that is too large, the lower end is what one member alone attains.
+        # For a group that is too large, a single member attains the lower end.
         most = orders(event.together)
         known = orders(PoissonSampled(event.event, event.rate)) if event.size > MOST else most
-        # A pair that is the same in both directions stands once.
+        # A pair that is the same in both directions appears once.
         most, known = most * (len(known) if len(most) == 1 else 1), known * (len(most) if len(known) == 1 else 1)
         return tuple((worst, low) for (worst, _), (_, low) in zip(most, known, strict=True))
     if event.neighbors is Neighbors.REPLACE:
@@ -230,7 +240,7 @@ def _(event: GroupSampled) -> Orders:
         if any(len(found) > 1 for _, found in parts):
             raise NotPromised("No theorem here covers a group in this sample.", fix="Sample another event.")
         mixed = Blend(((event.weights[0], _SILENT), *((w, found[0][0]) for w, found in parts)))
-        # One member alone may be all that matters.
+        # A single member may be all that matters.
         return ((mixed, orders(PoissonSampled(event.event, event.rate))[0][1]),)
     variance = _variance(event.event)
     if variance is None:
@@ -242,7 +252,10 @@ def _(event: GroupSampled) -> Orders:
 
 @dataclass(frozen=True)
 class NormalMixture(Pair):
-    """The mixture of N(j mu, 1), j = 0, 1, …, with these weights against N(0, 1), or with ``added`` the other way."""
+    """The mixture of N(j mu, 1), j = 0, 1, …, with these weights against N(0, 1).
+
+    ``added`` exchanges the two.
+    """
 
     mu: float
     weights: tuple[Fraction, ...]
@@ -267,7 +280,7 @@ class NormalMixture(Pair):
         zero = self._even()
         x = np.union1d(np.linspace(-far, max(far, k * self.mu + 1), count), [zero])
         loss = _log_ratio(x, self.mu, self.weights)
-        # The ratio climbs with x; rounding may not say otherwise, and at the even point it says 0.
+        # The ratio climbs with x; rounding must not contradict that, and at the even point it is 0.
         loss = np.maximum.accumulate(np.where(x < zero, np.minimum(loss, 0.0), np.maximum(loss, 0.0)))
         loss[x == zero] = 0.0
         p = sum(nearest(w) * normal_masses(x - j * self.mu) for j, w in enumerate(self.weights))
@@ -277,7 +290,7 @@ class NormalMixture(Pair):
         return Cells(low, high, np.asarray(p), q)
 
     def _even(self) -> float:
-        """Where the ratio is 1: A climbs from w_0 < 1 without end."""
+        """The point where the ratio is 1: A climbs from w_0 < 1 without end."""
         low, high = -1.0, 1.0
         while float(_log_ratio(np.array([high]), self.mu, self.weights)[0]) < 0:
             high *= 2

@@ -1,7 +1,7 @@
-"""A pair of laws as an event: whatever two neighbours can be told apart by, given exactly.
+"""A pair of laws as an event, given exactly: the worst distinction between two neighbours.
 
-For mechanisms of one's own with finitely many outputs, and for any mechanism of which such a pair is known to be the
-worst: it composes with every other event.
+Use it for custom mechanisms with finitely many outputs, and for any mechanism whose worst pair is known.  It composes
+with every other event.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from curador.numbers import Number, above, probability, set_fields, up, whole
 from curador.privacy import Neighbors
 
 MOST = 2**12
-"""Outputs of a pair: with more, give a coarser pair that dominates it."""
+"""The most outputs of a pair: with more, give a coarser pair that dominates it."""
 
 EXACT = 64
-"""Outputs up to which a divergence is found to the last digit; of more, it would take a second for each order."""
+"""The most outputs for an exact divergence; with more, each order would take a second."""
 
 _Law = Sequence[Fraction]
 _ERROR = 2.0**-40  # relative, of masses and losses as doubles: more than their logarithms lose
@@ -42,14 +42,14 @@ _ERROR = 2.0**-40  # relative, of masses and losses as doubles: more than their 
 
 @dataclass(frozen=True)
 class LawPair(Event, kind="law-pair"):
-    """Anything that two neighbours can be told apart by no better than ``p`` from ``q``, in either order.
+    """Any mechanism that distinguishes two neighbours no better than ``p`` from ``q``, in either order.
 
     ``p`` and ``q`` are probabilities of the same outputs, as exact fractions or decimals that add up to 1.
 
-    Assumes: under add-remove, ``p`` stands for the outputs with the unit and ``q`` for those without it: for every two
-        neighbours (p, q) dominates the mechanism with the unit in the first database, and so (q, p) with the unit in
-        the second [ZDW22].  Under replace no unit comes first: of every two neighbours, in one order or the other,
-        (p, q) dominates the mechanism; which order may differ from event to event (docs/proofs/pld.md, 7).
+    Assumes: under add-remove, ``p`` stands for the outputs with the unit and ``q`` for those without it.  For every two
+        neighbours (p, q) dominates the mechanism with the unit in the first database.  So (q, p) does with the unit in
+        the second [ZDW22].  Under replace no unit comes first.  For every two neighbours (p, q) dominates the mechanism
+        in one order or the other, which may differ from event to event (docs/proofs/pld.md, 7).
 
     >>> LawPair(["0.75", "0.25"], ["0.25", "0.75"], "replace").p
     (Fraction(3, 4), Fraction(1, 4))
@@ -72,10 +72,12 @@ class LawPair(Event, kind="law-pair"):
 
     @classmethod
     def of(cls, mechanism: FiniteMechanism, neighbors: Neighbors = Neighbors.REPLACE) -> LawPair:
-        """The smallest pair that dominates every two neighbouring rows of a finite mechanism, in both orders.
+        """Make the smallest pair that dominates all neighbouring rows of a finite mechanism.
 
-        delta as a function of y = exp(epsilon) is the largest of the lines P(S) - y Q(S) over all neighbours and all
-        sets S that collect the largest ratios; a convex function that falls from 1 is the profile of one pair.
+        It dominates them in both orders.
+
+        Take delta as a function of y = exp(epsilon).  It is the largest of the lines P(S) - y Q(S) over all neighbours
+        and all sets S that collect the largest ratios.  A convex function that falls from 1 is the profile of one pair.
 
         Guarantee: delta of the pair is, at every epsilon, the largest delta of any two neighbours [ZDW22, Prop. 8].
 
@@ -99,20 +101,20 @@ class LawPair(Event, kind="law-pair"):
 
     @cached_property
     def steps(self) -> tuple[_Steps, ...]:
-        """For each order, what delta is found from at any epsilon."""
+        """For each order, the steps from which delta follows at any epsilon."""
         return tuple(_Steps.of(p, q) for p, q in self.directions())
 
     @cached_property
     def logarithms(self) -> tuple[tuple[Floats, Floats, Floats], ...]:
-        """For each order log p and log p/q where p is not 0, and how large the numbers are that they are made of."""
+        """For each order log p and log p/q where p is not 0, and the size of the numbers in them."""
         return tuple(_logarithms(p, q) for p, q in self.directions())
 
 
 @dataclass(frozen=True)
 class _Steps:
-    """Outputs by falling ratio of p to q: of the first k, the probability under both laws."""
+    """Outputs by falling ratio of p to q: the probability of the first k under both laws."""
 
-    certain: Fraction  # of what q never does
+    certain: Fraction  # of outputs that q never gives
     each: tuple[tuple[Fraction, Fraction], ...]
     sums: tuple[tuple[Fraction, Fraction], ...]
 
@@ -126,7 +128,7 @@ class _Steps:
         return cls(sum((a for a, b in pairs if not b), start=Fraction(0)), each, tuple(sums))
 
     def delta(self, epsilon: Fraction) -> float:
-        """The same as :func:`hockey_stick`: the outputs whose p exceeds e**epsilon q are the first so many."""
+        """The hockey-stick divergence, summed over the first outputs, whose p exceeds e**epsilon q."""
         if not epsilon:
             a, b = self.sums[bisect_left(self.each, True, key=lambda one: one[0] <= one[1])]
             return up(self.certain + a - b)
@@ -138,7 +140,7 @@ class _Steps:
 
 
 def _envelope(pairs: Iterable[tuple[_Law, _Law]]) -> list[tuple[Fraction, Fraction]]:
-    """The smallest pair that dominates all of these, as masses of p and q of which no two have one ratio."""
+    """The smallest pair that dominates all of these, as masses of p and q with distinct ratios."""
     lines = {(Fraction(0), Fraction(0)), (Fraction(1), Fraction(1))}
     for p, q in pairs:
         a = b = Fraction(0)
@@ -160,7 +162,7 @@ def _envelope(pairs: Iterable[tuple[_Law, _Law]]) -> list[tuple[Fraction, Fracti
 
 
 def _ratio(point: tuple[Fraction, Fraction]) -> tuple[bool, Fraction]:
-    """An order of outputs by p / q; what q never does comes last."""
+    """Order outputs by p / q; outputs that q never gives come last."""
     p, q = point
     return (q == 0 and p > 0), p / q if q else Fraction(0)
 
@@ -204,12 +206,12 @@ def _(event: LawPair, orders: Floats) -> Floats:
 
 
 def _by_logarithms(event: LawPair, orders: Floats) -> Floats:
-    """Divergences from logarithms in doubles, each with what rounding may have taken from it."""
+    """Divergences from logarithms in doubles, each with a bound on the loss by rounding."""
     return np.asarray(np.max([_divergences(*logs, orders) for logs in event.logarithms], axis=0))
 
 
 def _divergences(mass: Floats, loss: Floats, size: Floats, orders: Floats) -> Floats:
-    """log of the sum of p (p/q)**(alpha - 1), over alpha - 1; ``size`` bounds the parts that logarithms are made of."""
+    """The log of the sum of p (p/q)**(alpha - 1), over alpha - 1; ``size`` bounds the parts of logarithms."""
     found = np.empty_like(orders)
     for i, power in enumerate((orders - 1).tolist()):
         terms = mass + power * loss + 2.0**-48 * (1 + power) * size
@@ -253,7 +255,7 @@ def _(event: LawPair) -> Orders:
 
 @dataclass(frozen=True)
 class FinitePair(Pair):
-    """Two laws on finitely many outputs, no two of one ratio."""
+    """Two laws on finitely many outputs with distinct ratios."""
 
     masses: tuple[tuple[Fraction, Fraction], ...]
     slack: float = _ERROR  # relative, of the masses

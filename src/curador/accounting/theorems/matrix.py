@@ -1,8 +1,10 @@
-"""Matrix mechanisms (DP-FTRL, trees, banded factorisations): the sensitivity of an encoder, and the event of a run.
+"""Matrix mechanisms: DP-FTRL, trees and banded factorisations.
+
+The file has the sensitivity of an encoder, and the event of a run.
 
 The mechanism releases C x + noise, row by row, where x holds one clipped sum of gradients per step and noise is
-Gaussian; what is computed from that, such as B (C x + noise) for a workload A = B C, is post-processing.  Its event is
-Gaussian noise at the sensitivity of C: how far the columns of the steps in which one unit takes part can move it.
+Gaussian.  Computations from that, such as B (C x + noise) for a workload A = B C, are post-processing.  Its event is
+Gaussian noise at the sensitivity of C: how far one unit can move the columns of its steps.
 """
 
 from __future__ import annotations
@@ -22,12 +24,12 @@ from curador.privacy import Neighbors
 
 _Array = NDArray[np.float64]
 MOST = 4096
-"""Steps of an encoder."""
+"""The most steps of an encoder."""
 
 _SLOW = 2**19  # steps times participations beyond which sets of steps are bounded, not searched
 _LONG = 2**28  # the same where it is done for each step
 _UNIT = 2.0**-52
-_LEAST = 2.0**-1074  # what a product that vanishes may have been
+_LEAST = 2.0**-1074  # the largest size of a product that vanished
 
 
 def matrix_event(
@@ -43,12 +45,12 @@ def matrix_event(
     """The event of a whole run of a matrix mechanism with noise ``sigma`` on each number of C x.
 
     ``clip`` is the most that a unit moves the sum of one step in l2 norm.  A unit takes part in at most
-    ``participations`` steps, any two of them at least ``separation`` apart.  Under replace the unit that comes may take
-    part in other steps than the one that goes, which costs twice the sensitivity, unless ``same_steps``.
+    ``participations`` steps, any two of them at least ``separation`` apart.  Under replace the new unit may take part
+    in other steps than the old one, which costs twice the sensitivity, unless ``same_steps``.
 
     Guarantee: also when each step's gradients depend on earlier outputs [DMRST22, Theorem 2.1].
-    Assumes: in which steps a unit takes part does not change those of others, as with batches fixed in advance.
-        ``same_steps``: who replaces a unit takes part in that unit's steps, as with batches by the number of a row.
+    Assumes: the steps of a unit do not change those of others, as with batches fixed in advance.
+        ``same_steps``: a replacement takes part in the steps of the old unit, as with batches by row number.
     Fails: NotPromised for an encoder that needs a later step before an earlier row.
 
     >>> round(float(matrix_event([[1, 0], [1, 1]], sigma=2).sensitivity) ** 2, 12)
@@ -56,18 +58,20 @@ def matrix_event(
     """
     kind = Neighbors(neighbors)
     far = encoder_sensitivity(encoder, participations, separation) * positive(clip, "clip")
-    moved = 2 if kind is Neighbors.REPLACE and not same_steps else 1  # the steps that are left, and those joined
+    moved = 2 if kind is Neighbors.REPLACE and not same_steps else 1  # the steps left and the steps joined
     return GaussianNoise(positive(sigma, "sigma"), moved * far, kind)
 
 
 def banded_event(encoder: ArrayLike, sigma: Number, rate: Number, clip: Number = 1) -> Composed:
-    """The event of a banded matrix mechanism whose steps draw Poisson samples, one share of the units after another.
+    """The event of a banded matrix mechanism with Poisson samples.
 
-    With b bands (entry (i, j) is 0 unless 0 <= i - j < b), the units are in b shares for good, a unit's share fixed by
-    that unit alone; step i draws each unit of share i mod b with chance ``rate``.
+    Its steps draw from shares of the units in turn.
 
-    Guarantee: a unit's steps are b apart, where columns of the encoder share no row, so that a run of n steps is
-        ceil(n / b) sampled Gaussian releases at the largest column [CGMMRTX23].
+    With b bands, entry (i, j) is 0 unless 0 <= i - j < b.  The units are in b permanent shares, and a unit alone fixes
+    its share.  Step i draws each unit of share i mod b with chance ``rate``.
+
+    Guarantee: a unit's steps are b apart, where columns of the encoder share no row.  So a run of n steps is ceil(n /
+        b) sampled Gaussian releases at the largest column [CGMMRTX23].
 
     >>> event = banded_event([[1, 0, 0], ["0.5", 1, 0], [0, "0.5", 1]], sigma=2, rate="0.01")
     >>> [(part.rate, count) for part, count in event.parts]
@@ -85,7 +89,7 @@ def banded_event(encoder: ArrayLike, sigma: Number, rate: Number, clip: Number =
 
 
 def tree_encoder(steps: int) -> _Array:
-    """The binary tree of partial sums, each row released when its last step is done: DP-FTRL's first encoder.
+    """The binary tree of partial sums, each row released after its last step: DP-FTRL's first encoder.
 
     >>> tree_encoder(3).astype(int).tolist()
     [[1, 0, 0], [0, 1, 0], [1, 1, 0], [0, 0, 1]]
@@ -104,12 +108,12 @@ def tree_encoder(steps: int) -> _Array:
 
 
 def encoder_sensitivity(encoder: ArrayLike, participations: int = 1, separation: int = 1) -> Fraction:
-    """How far one unit can move C x in l2 norm, if it moves each step in which it takes part by at most 1, from above.
+    """Bound how far a unit can move C x in l2 norm, if it moves each of its steps by at most 1.
 
-    Guarantee: the largest norm of sums of columns over allowed steps: exact for one participation, for columns that
-        are orthogonal at the separation (banded), and for lower triangular Toeplitz encoders with entries that fall
-        from the diagonal on and stay non-negative [KL24, Theorem 2]; else a bound by the absolute inner products of
-        columns, which is the norm itself where those are non-negative and steps may meet [CMRT23].
+    Guarantee: the largest norm of sums of columns over allowed steps.  It is exact for one participation, for columns
+        that are orthogonal at the separation (banded), and for some lower triangular Toeplitz encoders.  Their entries
+        fall from the diagonal on and stay non-negative [KL24, Theorem 2].  Elsewhere absolute inner products of columns
+        bound it, which gives the norm itself where those are non-negative and steps may meet [CMRT23].
 
     >>> [round(float(encoder_sensitivity(tree_encoder(8), k)) ** 2) for k in (1, 8)]
     [4, 120]
@@ -139,13 +143,15 @@ def encoder_sensitivity(encoder: ArrayLike, participations: int = 1, separation:
 
 
 def _read(encoder: ArrayLike) -> tuple[_Array, Fraction]:
-    """The encoder as doubles below 1, of which the largest is at least 1/2, and the power of two that they are in.
+    """Read the encoder as doubles below 1, and the power of two that scales them.
 
-    So no square of an entry that matters overflows or vanishes.  Each entry is right to half a unit in its last place,
-    and none that is not 0 becomes 0: which step a row needs is not rounded.
+    The largest is at least 1/2.
+
+    So no square of an entry that matters overflows or vanishes.  Each entry is right to half a unit in its last place.
+    An entry that is not 0 never becomes 0: the steps that a row needs are not rounded.
     """
     if isinstance(encoder, np.ndarray) and encoder.dtype.kind in "biuf":
-        matrix = _checked(np.asarray(encoder, np.float64))
+        matrix = _check_size(np.asarray(encoder, np.float64))
         power = int(np.frexp(np.max(np.abs(matrix)))[1])
         scaled, there = np.ldexp(matrix, -power), matrix != 0
     else:
@@ -155,13 +161,13 @@ def _read(encoder: ArrayLike) -> tuple[_Array, Fraction]:
         ]
         largest = max((abs(x) for row in exact for x in row), default=Fraction(0))
         power = log2_floor(largest) + 1 if largest else 0
-        scaled = _checked(np.array([[float(x / Fraction(2) ** power) for x in row] for row in exact]))
+        scaled = _check_size(np.array([[float(x / Fraction(2) ** power) for x in row] for row in exact]))
         there = np.array([[x != 0 for x in row] for row in exact])
         matrix = np.array([[-1.0 if x < 0 else 1.0 for x in row] for row in exact])
     return np.where(there & (scaled == 0), np.copysign(_LEAST, matrix), scaled), Fraction(2) ** power
 
 
-def _checked(matrix: _Array) -> _Array:
+def _check_size(matrix: _Array) -> _Array:
     if matrix.ndim != 2 or not matrix.size or not np.all(np.isfinite(matrix)) or not np.any(matrix):
         raise InvalidParameter(
             "An encoder is a matrix of finite numbers that are not all 0.", fix="Give rows of one length."
@@ -184,7 +190,7 @@ def _rows(encoder: ArrayLike) -> Sequence[Sequence[object]]:
 
 
 def _norms(matrix: _Array) -> _Array:
-    """The squared norms of columns of which entries are rounded, from above."""
+    """The squared norms of columns with rounded entries, from above."""
     return np.asarray((matrix * matrix).sum(axis=0) * (1 + (len(matrix) + 4) * _UNIT) + len(matrix) * _LEAST)
 
 
@@ -202,7 +208,7 @@ def _falling(matrix: _Array) -> _Array | None:
 
 
 def _with_others(inner: _Array, most: int, apart: int) -> _Array:
-    """For each step the largest sum of its row over allowed sets of steps that contain it, or more."""
+    """For each step, bound the largest sum of its row over allowed sets of steps that contain it."""
     if apart == 1 or len(inner) ** 2 * most > _LONG:
         rest = inner.copy()
         np.fill_diagonal(rest, 0.0)
@@ -214,7 +220,9 @@ def _with_others(inner: _Array, most: int, apart: int) -> _Array:
 
 
 def _largest(rows: _Array, most: int, apart: int) -> _Array:
-    """At least the largest sum of so many entries of each row, apart enough: one from each run of ``apart`` columns.
+    """Bound the largest sum of ``most`` entries of each row that are far enough apart.
+
+    Each run of ``apart`` columns gives one entry.
 
     With ``apart`` 1 it is that sum.  Entries are not negative.
     """
@@ -223,7 +231,10 @@ def _largest(rows: _Array, most: int, apart: int) -> _Array:
 
 
 def _sums_after(inner: _Array, most: int, apart: int) -> _Array:
-    """For t = 0 … most - 1 and each row i, the largest sum of t entries at columns from i + apart on, apart enough."""
+    """The largest sums of t = 0 … most - 1 entries of each row i that are far enough apart.
+
+    Columns begin at i + apart.
+    """
     n = len(inner)
     index = np.arange(n)
     entries = np.ascontiguousarray(inner.T)  # a row for each column, so that a step reads one run of memory
@@ -238,7 +249,7 @@ def _sums_after(inner: _Array, most: int, apart: int) -> _Array:
 
 
 def _best(values: _Array, most: int, apart: int) -> float:
-    """The largest sum of at most that many values, apart enough."""
+    """The largest sum of at most ``most`` values that are far enough apart."""
     n = len(values)
     if apart == 1 or n * most > _SLOW:
         return float(_largest(values, most, apart))

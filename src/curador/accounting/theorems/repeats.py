@@ -1,4 +1,4 @@
-"""Private selection: run a mechanism a random number of times, keep the best output, and show nothing of the others.
+"""Private selection: run a mechanism a random number of times, and show only the best output.
 
 Tuning hyperparameters is the usual case: each run draws a setting at random, trains and scores; the best is released.
 The number of runs must be drawn from one of the laws here, never fixed in advance [LT19, PS22].
@@ -26,18 +26,18 @@ from curador.numbers import above, below, positive, probability, rational, up
 from curador.privacy import Neighbors
 
 DEEPEST_SELECTION = 4
-"""How often the best may be selected among bests."""
+"""The deepest nesting of selections."""
 
 
 @dataclass(frozen=True)
 class RepeatAndSelect(Event, kind="repeat-and-select"):
     """The best of K runs of the event, K of a truncated negative binomial law.
 
-    P(K = k) is proportional to (1 - gamma)**k C(k + shape - 1, k) for k >= 1: shape 1 is geometric with mean
-    1 / gamma, shape 0 logarithmic.
+    P(K = k) is proportional to (1 - gamma)**k C(k + shape - 1, k) for k >= 1.  Shape 1 is geometric with mean 1 /
+    gamma, shape 0 logarithmic.
 
-    Assumes: "best" is by an order of the outputs that does not depend on the data; scores are part of the output, and
-        so paid for by the event.  Neither K nor any other output is shown.
+    Assumes: "best" is by an order of the outputs that does not depend on the data.  Scores are part of the output, so
+        the event pays for them.  Neither K nor any other output is shown.
 
     >>> from curador import accounting as acc
     >>> from curador.accounting.events import LaplaceNoise
@@ -86,7 +86,7 @@ class RepeatAndSelect(Event, kind="repeat-and-select"):
 
 @dataclass(frozen=True)
 class PoissonRepeatAndSelect(Event, kind="poisson-repeat-and-select"):
-    """The best of K runs of the event, K of a Poisson law; with K = 0 something that does not depend on the data.
+    """The best of K runs of the event, K of a Poisson law; with K = 0 a public value.
 
     Assumes: as :class:`RepeatAndSelect`.
 
@@ -116,7 +116,7 @@ def _check_size(x: Fraction, name: str) -> None:
 
 
 def _selected(event: Event) -> Event:
-    if _nested(event) >= DEEPEST_SELECTION:
+    if _nesting(event) >= DEEPEST_SELECTION:
         raise InvalidParameter(
             f"A best of bests is at most {DEEPEST_SELECTION} deep.",
             fix="Select once among all runs.",
@@ -124,11 +124,11 @@ def _selected(event: Event) -> Event:
     return event
 
 
-def _nested(event: object) -> int:
-    """How many selections are inside one another."""
+def _nesting(event: object) -> int:
+    """The number of nested selections."""
     own = isinstance(event, RepeatAndSelect | PoissonRepeatAndSelect)
     inner = [getattr(event, "event", None), *getattr(event, "parts", ())]
-    found = (_nested(e[0] if isinstance(e, tuple) else e) for e in inner if e is not None)
+    found = (_nesting(e[0] if isinstance(e, tuple) else e) for e in inner if e is not None)
     return own + max(found, default=0)
 
 
@@ -158,7 +158,7 @@ def _selected_renyi(event: RepeatAndSelect, alpha: float, divergence: float) -> 
 
 @lru_cache(maxsize=256)
 def _curve(event: Event) -> tuple[tuple[float, float], ...]:
-    """The curve at the usual orders; of an event made of others in doubles, which may be many."""
+    """The curve at the usual orders; for an event made of others in doubles, since there may be many."""
     if event.depth:
         return tuple(zip(ORDERS, renyi_values(event, np.array(ORDERS)).tolist(), strict=True))
     return tuple((a, renyi_rule(event, rational(a))) for a in ORDERS)
@@ -186,7 +186,10 @@ def _(event: PoissonRepeatAndSelect, orders: Floats) -> Floats:
 
 
 def _poisson_renyi(event: PoissonRepeatAndSelect, power: float, divergence: float) -> float:
-    """[PS22, Theorem 6]: D, the mean times delta(e) where exp(e) <= 1 + 1/(alpha - 1), and log(mean)/(alpha - 1)."""
+    """Bound the divergence by [PS22, Theorem 6].
+
+    The sum is D, the mean times delta(e) where exp(e) <= 1 + 1/(alpha - 1), and log(mean)/(alpha - 1).
+    """
     at = _delta(event.event, rational(max(0.0, below(math.log1p(1 / power)))))
     return above(divergence + nearest(event.mean) * at + max(0.0, math.log(event.mean)) / power, 2.0**-40)
 

@@ -6,7 +6,7 @@ Reading order:
 * dialects — DuckDB's spelling
 * describe — the columns of a table, and the types that are refused
 * frames — data frames as Arrow tables that DuckDB can read without failing
-* cut — the rows that each unit keeps, worked out on arrays
+* cut — the rows that each unit keeps, computed on arrays
 * packed — rows of a plan as packed integers: in one piece, or by ranges of ids
 * instance — databases inside this process, for the tables as they are and for each prepared copy
 * spill — private folders for intermediate results that do not fit memory

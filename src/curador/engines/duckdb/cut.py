@@ -1,8 +1,8 @@
-"""The rows that each unit keeps, worked out on arrays: the function of docs/proofs/truncation.md, section 1.
+"""The rows that each unit keeps, computed on arrays: docs/proofs/truncation.md, section 1.
 
 A row is one integer: the unit's number, the public group's, and the measured values, from the highest bits to the
-lowest.  Sorted, the rows of a unit lie together, in them those of a group, and in those the values in their order; NULL
-is 0, and so comes first, as in the statements.  Then whole blocks of units are cut at once.
+lowest.  Sorted, the rows of a unit lie together, within them those of a group, and within those the values in order.
+NULL is 0, and so comes first, as in the statements.  Then whole blocks of units are cut at once.
 
 Sums are exact: numbers are added in parts of 26 bits, as doubles, of at most 2**26 rows at a time.
 """
@@ -22,10 +22,10 @@ from curador.query.sql_plan.truncate import PRIME, SHIFT, GroupColumns, golden, 
 Integers = NDArray[np.int64]
 
 BLOCK = 1 << 17
-"""Rows that are cut at once: what is worked out about them fits a processor's cache."""
+"""The rows that are cut at once: the arrays made from them fit a processor's cache."""
 
 PART = 26
-"""Bits that are added at once: 2**26 such numbers are below 2**53, and 2**37 below 2**63."""
+"""The bits that are added at once: 2**26 such numbers are below 2**53, and 2**37 below 2**63."""
 
 
 class Totals:
@@ -43,11 +43,11 @@ class Totals:
     # ---- cutting -----------------------------------------------------------------------------------------------
 
     def add(self, packed: Integers) -> None:
-        """Cut and count some rows, all of their units: the id in the upper bits, below it the rest."""
+        """Cut and count some rows with all of their units: the id in the upper bits, below it the rest."""
         self._add(packed, lambda units: units)
 
     def add_apart(self, units: Integers, rest: Integers) -> None:
-        """The same of rows whose ids are too large for that: numbered in their order."""
+        """Cut and count rows whose ids are too large for packing; the ids are numbered in their order."""
         order = np.argsort(units)
         units = units[order]
         starts, known = _runs(units)
@@ -75,7 +75,7 @@ class Totals:
         if len(many):
             # (place * rows + r) mod n < rows: where (place * rows + r) / n passes a whole number.
             n = sizes[many][:, None]
-            r = _starts(self._mixed(id_of(units[many]), groups[many]), self._cells)[:, None] % n
+            r = _starts(self._mixed_number(id_of(units[many]), groups[many]), self._cells)[:, None] % n
             places = -((r - np.arange(1, rows + 1) * n) // rows)
             found = np.concatenate([found, packed[(starts[many][:, None] + places - 1).ravel()]])
         self._count(found)
@@ -85,7 +85,7 @@ class Totals:
     def _first_groups(
         self, units: Integers, groups: Integers, id_of: Callable[[Integers], Integers]
     ) -> NDArray[np.bool_] | None:
-        """Which pairs of unit and group are among the unit's first, in the order of the mixed number; None for all."""
+        """Mark the pairs of unit and group that are among the unit's first by mixed number; None for all."""
         limit = self._bounded.limits.groups
         if limit >= self._bounded.groups:
             return None
@@ -96,12 +96,15 @@ class Totals:
             return None
         kept = ~np.repeat(over, sizes)
         those, sizes = np.flatnonzero(~kept), sizes[over]
-        mixed = self._mixed(id_of(units[those]), groups[those])
+        mixed = self._mixed_number(id_of(units[those]), groups[those])
         kept[those] = mixed <= np.repeat(_smallest(mixed, sizes, limit), sizes)
         return kept
 
-    def _mixed(self, ids: Integers, groups: Integers) -> Integers:
-        """The mixed number of unit and group, as :func:`curador.query.sql_plan.truncate.mixed` writes it in SQL."""
+    def _mixed_number(self, ids: Integers, groups: Integers) -> Integers:
+        """The mixed number of unit and group.
+
+        :func:`curador.query.sql_plan.truncate.mixed` writes it in SQL.
+        """
         size = self._bounded.groups
         x = np.fmod(ids, PRIME)  # with the sign of the id, as in SQL
         if size > 1:
@@ -130,7 +133,7 @@ class Totals:
             _add_up(parts, groups, x, bounded.groups)
 
     def results(self) -> list[list[int]]:
-        """A row for every group: its index, and the measures as the statement has them."""
+        """Return a row for every group: its index, and the measures as the statement has them."""
         columns = [list(range(self._bounded.groups))]
         for m, i in self._bounded.measures:
             if m.kind is MeasureKind.UNITS:
@@ -177,7 +180,7 @@ def _add_up(parts: list[Integers], groups: Integers, x: Integers, size: int) -> 
 
 
 def _runs(x: Integers) -> tuple[Integers, Integers]:
-    """Where runs of equal numbers start, and the numbers."""
+    """Find the starts of runs of equal numbers, and the numbers."""
     changed = np.empty(len(x), bool)
     changed[0] = True
     np.not_equal(x[1:], x[:-1], out=changed[1:])
@@ -205,7 +208,7 @@ def _smallest(x: Integers, sizes: Integers, place: int) -> Integers:
 
 
 def _blocks(packed: Integers, bits: int) -> Iterator[Integers]:
-    """The sorted rows in blocks of whole units: about as many rows as fit the cache, or one unit."""
+    """Yield the sorted rows in blocks of whole units: about as many rows as fit the cache, or one unit."""
     begin = 0
     while begin < len(packed):
         end = begin + BLOCK
@@ -219,7 +222,7 @@ def _blocks(packed: Integers, bits: int) -> Iterator[Integers]:
 
 
 def _starts(mixed: Integers, cells: GroupColumns) -> Integers:
-    """As :func:`curador.query.sql_plan.truncate.start` writes it in SQL."""
+    """The place of the first cell, as :func:`curador.query.sql_plan.truncate.start` writes it in SQL."""
     prime = modulus(cells)
     assert cells.size is not None
     return mixed // cells.size * golden(prime) % prime

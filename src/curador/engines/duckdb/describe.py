@@ -1,4 +1,7 @@
-"""The columns of a table as DuckDB stores them; those it could fail on, or compare loosely, by names of our own."""
+"""The columns of a table as DuckDB stores them; unsafe ones get refusable type names.
+
+These are types on which DuckDB could fail, or which it compares loosely.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,12 @@ from curador.engines.duckdb.files import reader
 
 MILLISECONDS = "TIMESTAMP_MILLIS of Parquet"
 """The type given to columns of timestamps in milliseconds, which are refused.  DuckDB multiplies such values by 1000
-while it reads and fails on overflow; no check can be placed before that, so refusing the column is the only answer that
-does not depend on the rows."""
+while it reads and fails on overflow.  No check can be placed before that, so only refusing the column does not depend
+on the rows."""
 
 MIXED = "different types in different files, or missing in some"
 """The type given to columns that differ between the Parquet files of a table, which are refused.  DuckDB takes the type
-of the first file and fails on a value of another file that does not fit; the footers show the difference."""
+of the first file and fails on a value of another file that does not fit.  The footers show the difference."""
 
 COLLATED = "VARCHAR with a collation"
 """The type given to columns of database files that have a collation, which are refused.  DuckDB compares such texts
@@ -29,12 +32,12 @@ Run = Callable[[str], Sequence[tuple[Any, ...]]]
 
 
 def described(run: Run, relation: str) -> Columns:
-    """The columns of a relation and their types."""
+    """List the columns of a relation and their types."""
     return [(str(row[0]), str(row[1])) for row in run(f"DESCRIBE {relation}")]
 
 
 def described_parquet(run: Run, relation: str, files: Sequence[str], d: Dialect) -> Columns:
-    """The columns of Parquet files, as their footers say."""
+    """List the columns of Parquet files, from their footers."""
     found = described(run, relation)
     each = (described(run, f"SELECT * FROM {reader('parquet', [file], d)}") for file in files)
     alike = set.intersection(*map(set, each))
@@ -50,7 +53,7 @@ def described_parquet(run: Run, relation: str, files: Sequence[str], d: Dialect)
 
 
 def described_table(run: Run, relation: str, d: Dialect) -> Columns:
-    """The columns of a table in a database file; whether texts have a collation is asked of one that is made up."""
+    """List the columns of a table in a database file; a made-up text shows whether texts have a collation."""
     found = described(run, relation)
     texts = [name for name, kind in found if kind == "VARCHAR"]
     if not texts:

@@ -8,7 +8,7 @@ from curador.engines.dialect import Dialect, Stored
 from curador.query.tables.csv_format import ISO_DATES, CsvFormat
 
 LONGEST_DATE = 60
-"""The most bytes of a text that is taken apart as a date and a time."""
+"""The most bytes of a text that is parsed as a date and a time."""
 
 
 class DuckDBDialect(Dialect):
@@ -120,7 +120,7 @@ class CsvDialect(DuckDBDialect):
         date = re.escape(self.dates).replace("yyyy", "([0-9]{4})")
         date = re.sub("mm|dd", f"([0-9]{{{few}}})", date)
         pattern = self.string(f"^{date}(?:[ T]([0-9]{{1,2}})(:[^ ]{{1,30}}))?$")
-        # Of what the pattern does not match every part is an empty text, and no date has an empty year.
+        # In a text that the pattern does not match every part is empty, and no date has an empty year.
         parts = {name: i for i, name in enumerate([*order, "hour", "rest"], 1)}
         found = {name: f"REGEXP_EXTRACT({x}, {pattern}, {i})" for name, i in parts.items()}
         month, day, hour = (f"LPAD({found[name]}, 2, '0')" for name in ("mm", "dd", "hour"))

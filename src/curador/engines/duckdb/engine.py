@@ -38,16 +38,16 @@ from curador.query.tables.sources import Files, Frame, Source
 from curador.query.tables.table import Table
 
 WRITTEN, PREPARED = "written", "prepared"
-"""The names under which a file that is being prepared is attached, and of the table in it."""
+"""The names of an attached file that is being prepared, and of the table in it."""
 
 MOST_STATEMENTS = 64
-"""Parsed statements that are kept."""
+"""The most parsed statements in the cache."""
 
 
 class DuckDB(SqlEngine):
     """Tables that DuckDB reads in this process, by name.
 
-    ``memory`` is the most DuckDB may use, in its notation; intermediate results that do not fit are written to a
+    ``memory`` is the most that DuckDB may use, in its notation.  Intermediate results that do not fit are written to a
     private folder below ``spill``, by default the system's temporary one, and removed (:class:`SpillFolders`).
     ``timeout`` is in seconds, for all statements of a plan together.  A prepared copy has a database of its own, with
     the same limits.
@@ -102,7 +102,7 @@ class DuckDB(SqlEngine):
     # ---- opening -----------------------------------------------------------------------------------------------
 
     def _resolve(self, name: str, source: Source) -> None:
-        """Note where a table's rows are: in a frame, in files, or in a table of a database file."""
+        """Note the place of a table's rows: a frame, files, or a table of a database file."""
         if isinstance(source, Frame):
             if source.made != process() and type(source.data).__module__.partition(".")[0] == "polars":
                 raise InvalidParameter(
@@ -123,15 +123,15 @@ class DuckDB(SqlEngine):
         elif (home := engine_entry(source).name) == self.name:
             catalog = self._add_database(source.path)
             self._files[name] = [self._databases[catalog]]
-            self._views[name] = _named(catalog, source.schema or "main", source.table)
+            self._views[name] = _qualified(catalog, source.schema or "main", source.table)
         else:
             raise InvalidParameter(f"The table {name!r} lives in {home}.", fix="Open it with that engine.")
 
     def _add_database(self, path: str) -> str:
-        """Note a database file to attach; returns the name under which it will be."""
+        """Note a database file to attach; return its name once attached."""
         if not os.path.isfile(path):
             raise InvalidParameter(
-                f"There is no DuckDB file {Path(path).name!r}.",
+                f"No DuckDB file {Path(path).name!r} was found.",
                 fix="Fix its path.",
                 code="no-database-file",
                 facts={"file": Path(path).name},
@@ -142,40 +142,40 @@ class DuckDB(SqlEngine):
         return catalog
 
     def _open(self) -> duckdb.DuckDBPyConnection:
-        """An empty database with the files attached; after that nothing else can be opened."""
+        """Open an empty database with the files attached; after that nothing else can be opened."""
         self._statements = {}
         with _opening():
-            connection = self._attached(self._views)
+            connection = self._attach_files(self._views)
             locked(connection, sorted({path for name in self._views for path in self._files[name]}))
         return connection
 
-    def _attached(self, views: Mapping[str, str]) -> duckdb.DuckDBPyConnection:
-        """A database in which these tables can be read; what else it may do is not settled yet."""
-        connection = self._connected(self._databases)
+    def _attach_files(self, views: Mapping[str, str]) -> duckdb.DuckDBPyConnection:
+        """Open a database in which these tables can be read; other rights are not settled yet."""
+        connection = self._connect(self._databases)
         for name, relation in views.items():
             connection.execute(f"CREATE VIEW {self._relation(name)} AS SELECT * FROM {relation}")
         return connection
 
-    def _connected(self, databases: Mapping[str, str]) -> duckdb.DuckDBPyConnection:
+    def _connect(self, databases: Mapping[str, str]) -> duckdb.DuckDBPyConnection:
         # A folder of its own: two databases would write files of the same names.
         return connected({**self._settings, "temp_directory": self._spill.new()}, databases)
 
     def identities(self, table: str) -> tuple[str, ...]:
-        """The numbers that the disk gives the files that are read; a table of a database file has no number."""
+        """The disk's numbers for the files that are read; a table of a database file has none."""
         files = self._files[table] if table in self._csv or table in self._parquet else []
         return tuple(number for file in files if (number := number_of(file)) is not None)
 
     def check(self, tables: Mapping[str, Table]) -> None:
-        """Refuse a table whose declared columns cannot be read, and CSV files that are no table: all is read once."""
+        """Refuse unreadable declared columns and malformed CSV files; everything is read once."""
         super().check(tables)
         if not self._attempt(lambda: self._verify(tables)):
             raise unreadable_csv()
 
     @contextmanager
     def _reading(self, tables: Iterable[str]) -> Iterator[duckdb.DuckDBPyConnection]:
-        """The connection to read tables with, once they were verified; an error where a file changes meanwhile."""
+        """Yield the connection to read verified tables with; raise an error if a file changes meanwhile."""
         files = [path for name in tables for path in self._files.get(name, [])]
-        before = stamps(files)  # before the files are verified: what is read is what was
+        before = stamps(files)  # before verifying the files, so that the same bytes are verified and read
         self._verify(tables)
         copy = next((name for name in tables if PREPARED_MARK in name), None)  # a plan of one reads nothing else
         with (self._rows if copy is None else self._copies[copy]).alive() as used:
@@ -184,7 +184,7 @@ class DuckDB(SqlEngine):
             raise OSError("a file changed while it was read")
 
     def _verify(self, tables: Iterable[str]) -> None:
-        """Read every field of CSV files that are new or changed; an error if one of them is no table.
+        """Read every field of CSV files that are new or changed; raise an error if one is malformed.
 
         Rows would otherwise appear and vanish with the columns that a question reads.
         """
@@ -194,13 +194,16 @@ class DuckDB(SqlEngine):
                 if not all(has_csv_fields(file, written.delimiter) for file in self._files[name]):
                     raise ValueError("broken quotes, or mixed line ends")
                 if reader("csv", self._files[name], DUCKDB, written) != self._views[name]:
-                    raise ValueError("other columns than when the file was opened")  # they are read by their places
+                    raise ValueError("other columns than when the file was opened")  # columns are read by their places
                 with self._rows.alive() as used, used.cursor() as cursor:
                     cursor.execute(f"SELECT COUNT(*), COUNT(COLUMNS(*)) FROM {self._relation(name)}").fetchall()
                 self._csv[name] = now
 
     def _cursor(self, tables: Iterable[str]) -> duckdb.DuckDBPyConnection:
-        """A connection for one thread, with the frames registered: a frame is visible only to its own connection."""
+        """Make a connection for one thread, with the frames registered.
+
+        A frame is visible only to its own connection.
+        """
         return self._register(self._connection.cursor(), tables)
 
     def _register(self, cursor: duckdb.DuckDBPyConnection, tables: Iterable[str]) -> duckdb.DuckDBPyConnection:
@@ -236,7 +239,7 @@ class DuckDB(SqlEngine):
 
     @contextmanager
     def _asking(self, exact: Exact, progress: Progress | None) -> Iterator[duckdb.DuckDBPyConnection]:
-        """A connection to run a plan with, until the engine's time is over."""
+        """Yield a connection to run a plan with, until the engine's time is over."""
         tables = [scan.table for scan in exact.scans]
         with (
             self._reading(tables) as used,
@@ -248,7 +251,7 @@ class DuckDB(SqlEngine):
     def _results(self, exact: Exact, texts: tuple[str, ...], progress: Progress | None) -> list[ResultRows]:
         pairs = list(zip(texts, exact.statements, strict=True))
         with self._asking(exact, progress) as cursor, _snapshot(cursor, len(pairs) > 1):
-            return [_fetched(cursor.execute(text), s.listed and exact.keys is not None) for text, s in pairs]
+            return [_fetch_rows(cursor.execute(text), s.listed and exact.keys is not None) for text, s in pairs]
 
     def _exact_rows(self, exact: Exact, progress: Progress | None) -> list[ResultRows]:
         if exact.bounded is not None:
@@ -259,19 +262,19 @@ class DuckDB(SqlEngine):
         return super()._exact_rows(exact, progress)
 
     def _on_arrays(self, exact: Exact, bounded: BoundedRows, cursor: duckdb.DuckDBPyConnection) -> ResultRows | None:
-        """The result of the one statement, worked out on arrays; None where they cannot hold its rows."""
+        """Compute the result of the one statement on arrays; None where they cannot hold its rows."""
 
         def fetch(tree: Select, ends: Ends | None = None, most: int | None = None) -> list[Integers]:
-            found = cursor.execute(self._parsed(exact, tree, ends, most, cursor)).fetchnumpy()
+            found = cursor.execute(self._parse(exact, tree, ends, most, cursor)).fetchnumpy()
             return [np.asarray(column, np.int64) for column in found.values()]
 
         text_files = not self._csv.keys().isdisjoint(s.table for s in exact.scans)  # slow to read again
         return counted(bounded, fetch, None if text_files else _snapshot(cursor))
 
-    def _parsed(
+    def _parse(
         self, exact: Exact, tree: Select, ends: Ends | None, most: int | None, cursor: duckdb.DuckDBPyConnection
     ) -> duckdb.Statement:
-        """The statement that reads packed rows; that for all rows of a plan is kept: to parse it takes a while."""
+        """Parse the statement that reads packed rows; cache the slow parse for all rows of a plan."""
         if kept := ends is None and most is not None and self._statements.get((id(exact), most)):
             return kept[1]
         scans = {s.name: self._scan_text(s, self._relation(s.table), ends) for s in exact.scans}
@@ -280,7 +283,7 @@ class DuckDB(SqlEngine):
         if ends is None and most is not None:
             if len(self._statements) >= MOST_STATEMENTS:
                 self._statements.clear()
-            self._statements[id(exact), most] = exact, made  # with the plan, so that no other gets its number
+            self._statements[id(exact), most] = exact, made  # with the plan, so that no other plan gets its number
         return made
 
     def _stream(self, exact: Exact, text: str, take: Take, progress: Progress | None) -> None:
@@ -296,7 +299,7 @@ class DuckDB(SqlEngine):
                 del self._copies[name]
 
     def reopen(self) -> None:
-        """Open again what a fork, or an error inside DuckDB, has ended: frames as they were read."""
+        """Reopen databases that a fork, or an error inside DuckDB, has ended; frames stay as they were read."""
         _ = self._connection
         for copy in list(self._copies.values()):
             with suppress(duckdb.Error, OSError, InvalidParameter):  # a question that needs it fails
@@ -316,7 +319,7 @@ class DuckDB(SqlEngine):
     def prepare(
         self, preparation: Preparation, path: str | Path | None = None, progress: Progress | None = None
     ) -> Prepared:
-        """Store a table with its ranks, in a new database file at ``path``, or in memory; and use it from now on.
+        """Store a table with its ranks in a new database file, or in memory, and use it from now on.
 
         Guarantee: the snapshot is the SHA-256 of the file, so a changed file is refused when it is attached.
         """
@@ -339,22 +342,22 @@ class DuckDB(SqlEngine):
 
     def _write(self, preparation: Preparation, path: str, progress: Progress | None) -> None:
         table = preparation.table
-        with self._reading([table]), self._attached(self._only(table)) as connection:
+        with self._reading([table]), self._attach_files(self._only(table)) as connection:
             connection.execute(f"ATTACH {DUCKDB.string(path)} AS {DUCKDB.quoted(WRITTEN)}")
             connection.execute("SET enable_progress_bar_print = false")
             connection.execute("SET enable_progress_bar = true")  # counts, and prints nothing
             connection.execute("SET lock_configuration = true")
             self._register(connection, [table])
-            text = f"CREATE TABLE {_named(WRITTEN, 'main', PREPARED)} AS {self._stored_text(preparation)}"
+            text = f"CREATE TABLE {_qualified(WRITTEN, 'main', PREPARED)} AS {self._stored_text(preparation)}"
             with reported(progress, of_percent(connection.query_progress)):
                 connection.execute(text)
 
     def _in_memory(self, preparation: Preparation, relation: str, of: list[Stamp]) -> duckdb.DuckDBPyConnection:
-        """A database that holds a copy; made anew, it is of the same rows, or there is none."""
+        """Build a database that holds a copy; a rebuilt copy must be of the same rows."""
         table = preparation.table
         if stamps(self._files.get(table, [])) != of:
             raise OSError("the rows are others now")
-        connection = self._attached(self._only(table))
+        connection = self._attach_files(self._only(table))
         try:
             with self._reading([table]):
                 self._register(connection, [table])
@@ -377,7 +380,7 @@ class DuckDB(SqlEngine):
         return {table: self._views[table]} if table in self._views else {}
 
     def attach(self, prepared: Prepared) -> None:
-        """Use a table that was prepared before; refused if the file is not the one that was stored."""
+        """Use a table that was prepared before; refused unless the file is the stored one."""
         if not os.path.isfile(prepared.place) or _digest(prepared.place) != prepared.snapshot:
             raise InvalidParameter(
                 f"The file prepared for {prepared.table!r} is gone or was changed.", fix="Prepare the table again."
@@ -390,10 +393,10 @@ class DuckDB(SqlEngine):
         _ = copy.connection
 
     def _in_file(self, relation: str, path: str) -> duckdb.DuckDBPyConnection:
-        """A database in which a copy in a file can be read, and nothing else."""
+        """Open a database in which a copy in a file can be read, and nothing else."""
         with _opening():
-            connection = self._connected({WRITTEN: path})
-            table = _named(WRITTEN, "main", PREPARED)
+            connection = self._connect({WRITTEN: path})
+            table = _qualified(WRITTEN, "main", PREPARED)
             connection.execute(f"CREATE VIEW {self._relation(relation)} AS SELECT * FROM {table}")
             locked(connection, [path], copy=True)
         return connection
@@ -401,7 +404,7 @@ class DuckDB(SqlEngine):
 
 @contextmanager
 def _opening() -> Iterator[None]:
-    """What DuckDB says of a source stays here: it may quote rows."""
+    """Hide DuckDB's own error about a source, since it may quote rows."""
     try:
         yield
     except duckdb.Error:
@@ -410,7 +413,7 @@ def _opening() -> Iterator[None]:
         ) from None
 
 
-def _named(*parts: str) -> str:
+def _qualified(*parts: str) -> str:
     return ".".join(map(DUCKDB.quoted, parts))
 
 
@@ -421,7 +424,7 @@ def _digest(path: str | Path) -> str:
 
 @contextmanager
 def _snapshot(cursor: duckdb.DuckDBPyConnection, several: bool = True) -> Iterator[None]:
-    """One transaction for several statements; a single one is its own."""
+    """Run several statements in a transaction; a single one is its own transaction."""
     if several:
         cursor.execute("BEGIN TRANSACTION")
     yield
@@ -429,8 +432,8 @@ def _snapshot(cursor: duckdb.DuckDBPyConnection, several: bool = True) -> Iterat
         cursor.execute("ROLLBACK")
 
 
-def _fetched(cursor: duckdb.DuckDBPyConnection, integers: bool) -> ResultRows:
-    """All rows; where they are integers only, and may be as many as the table's rows, as one array."""
+def _fetch_rows(cursor: duckdb.DuckDBPyConnection, integers: bool) -> ResultRows:
+    """Fetch all rows; rows of integers only, perhaps as many as the table's, become one array."""
     if not integers:
         found: ResultRows = cursor.fetchall()
         return found

@@ -1,6 +1,8 @@
-"""Table functions that read Parquet and CSV files: types are not guessed, and no value can make a question fail.
+"""Table functions that read Parquet and CSV files.
 
-Of a Parquet file every value can be read.  A CSV file that is no table is refused when it is opened.
+No types are guessed, and no value makes a question fail.
+
+Every value of a Parquet file can be read.  A malformed CSV file is refused when it is opened.
 """
 
 from __future__ import annotations
@@ -26,15 +28,15 @@ LONGEST_LINE = 16 << 20
 """The most bytes in a line of a CSV file."""
 
 WITH_HEADER = CsvFormat()
-"""How CSV files are written unless a table declares otherwise: UTF-8, commas, a header line."""
+"""The default format of CSV files: UTF-8, commas, a header line."""
 
 
 def paths(pattern: str) -> list[str]:
-    """The files of a path or a glob; refused if there is none."""
+    """List the files of a path or a glob; refuse a pattern without any."""
     found = listed(pattern)
     if not found or not all(os.path.isfile(p) for p in found):
         raise InvalidParameter(
-            f"There is no file {Path(pattern).name!r}.",
+            f"No file {Path(pattern).name!r} was found.",
             fix="Fix the path of the table.",
             code="no-file",
             facts={"file": Path(pattern).name},
@@ -43,15 +45,15 @@ def paths(pattern: str) -> list[str]:
 
 
 def reader(kind: str, files: list[str], d: Dialect, written: CsvFormat = WITH_HEADER) -> str:
-    """The SQL of the relation that reads the files; ``written`` says how CSV files are."""
+    """Write the SQL of the relation that reads the files; ``written`` is the format of CSV files."""
     listed = "[" + ", ".join(map(d.string, files)) + "]"
     if kind == "parquet":
         # Bytes that are not UTF-8 become question marks: an error would depend on the rows.
         return f"read_parquet({listed}, hive_partitioning = false, utf8_validation = 'replace')"
     how, names = written, csv_names(files, written)
     columns = ", ".join(f"{d.string(name)}: 'VARCHAR'" for name in names)
-    # All columns are text.  Whatever is not a table fails: a reader that goes on would drop, split or join lines of
-    # others because of one.  All fields are read once when the file is opened, so that no question can meet a failure.
+    # All columns are text.  A malformed file fails: a tolerant reader would drop, split or join good lines because of
+    # one bad line.  All fields are read once when the file is opened, so that no question can meet a failure.
     read = (
         f"read_csv({listed}, columns = {{{columns}}}, header = {str(how.header).lower()}, auto_detect = false, "
         f"delim = {d.string(how.delimiter)}, quote = '\"', escape = '\"', nullstr = '', null_padding = false, "
@@ -65,7 +67,7 @@ def reader(kind: str, files: list[str], d: Dialect, written: CsvFormat = WITH_HE
 
 
 def is_gzipped(path: str) -> bool:
-    """Whether a file is in gzip; its name says so, not its bytes."""
+    """Whether a file is in gzip, by its name and not by its bytes."""
     return path.lower().endswith(".gz")
 
 
@@ -73,20 +75,20 @@ _CHUNK = 1 << 22
 
 
 def has_csv_fields(path: str, delimiter: str = ",") -> bool:
-    """Whether a file is fields, in whole quotes or in none, with one kind of line end.
+    """Whether a file consists of fields, in whole quotes or in none, with one kind of line end.
 
-    DuckDB's strict reader lets some broken quotes pass, and drops the lines from there to the end of the file; it also
-    lets a line end of another kind pass in a line of its own.  In gzip it lets a wrong checksum pass.
+    DuckDB's strict reader accepts some broken quotes, and drops the lines from there to the end of the file.  It also
+    accepts a line end of another kind in a line of its own.  In gzip it accepts a wrong checksum.
     """
     if is_gzipped(path):
-        return any(_is_made_of(end, _unzipped(path), delimiter) for end in _LINE_ENDS)
+        return any(_is_made_of(end, _unzip(path), delimiter) for end in _LINE_ENDS)
     with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
         if content.find(b'"') < 0 and content.find(b"\r") < 0:
             return True
         return any(_is_made_of(end, [content], delimiter) for end in _LINE_ENDS)
 
 
-def _unzipped(path: str) -> Iterator[bytes]:
+def _unzip(path: str) -> Iterator[bytes]:
     with gzip.open(path, "rb") as file:
         while chunk := file.read(_CHUNK):
             yield chunk
@@ -96,7 +98,10 @@ _LINE_ENDS = (rb"\n", rb"\r\n")
 
 
 def _is_made_of(line_end: bytes, parts: Iterable[bytes | mmap.mmap], delimiter: str) -> bool:
-    """Whether the parts together are fields, no spaces around their quotes, that end in a delimiter or a line end."""
+    """Whether the parts together are fields that end in a delimiter or a line end.
+
+    Quotes have no spaces around them.
+    """
     d = re.escape(delimiter.encode())
     # Possessive: never tried again from another place.
     field = rb'(?:"[^"]*+(?:""[^"]*+)*+"| *+(?:[^ "' + d + rb"\r\n][^" + d + rb"\r\n]*+)?+)"
@@ -116,12 +121,12 @@ def _is_made_of(line_end: bytes, parts: Iterable[bytes | mmap.mmap], delimiter: 
 
 
 def stamps(files: Iterable[str]) -> list[Stamp]:
-    """The inode, size and modification time of each file."""
+    """Read the inode, size and modification time of each file."""
     return [(s.st_ino, s.st_size, s.st_mtime_ns) for s in map(os.stat, files)]
 
 
 def unreadable_csv() -> InvalidParameter:
-    """The refusal of CSV files that are no table: the same words whatever is wrong."""
+    """Make the refusal of malformed CSV files: the same words whatever is wrong."""
     return InvalidParameter(
         "A CSV file cannot be read as a table.",
         fix="Declare its delimiter and its encoding (csv = { delimiter = …, encoding = … }) if they are not a comma "
@@ -133,7 +138,7 @@ def unreadable_csv() -> InvalidParameter:
 
 
 def empty_file(path: str) -> InvalidParameter:
-    """The refusal of a file without a byte."""
+    """Make the refusal of a file without a byte."""
     return InvalidParameter(
         f"The file {Path(path).name!r} is empty.",
         fix="Write it again, with its rows.",
@@ -146,7 +151,7 @@ def empty_file(path: str) -> InvalidParameter:
 
 
 def csv_names(files: Sequence[str], written: CsvFormat) -> list[str]:
-    """The names of the columns of CSV files: declared, or in the first line of each."""
+    """List the names of the columns of CSV files: declared, or in the first line of each."""
     if not written.header:
         assert written.names is not None, "checked where the format was declared"
         return list(written.names)
@@ -171,7 +176,7 @@ def csv_names(files: Sequence[str], written: CsvFormat) -> list[str]:
 
 
 def csv_header(path: str, written: CsvFormat = WITH_HEADER) -> list[str]:
-    """The names in the first line of a CSV file; of names that are declared otherwise only the number matters."""
+    """Read the names in the first line of a CSV file; if others are declared, only their number matters."""
     header = first_line(path, written)
     distinct = len({name.casefold() for name in header}) == len(header)
     if written.names is None and not (header and distinct and all(header)):
@@ -184,9 +189,9 @@ def csv_header(path: str, written: CsvFormat = WITH_HEADER) -> list[str]:
 
 
 def first_line(path: str, written: CsvFormat = WITH_HEADER) -> list[str]:
-    """The fields of the first line of a CSV file: nothing else of it is read.
+    """Read the fields of the first line of a CSV file, and nothing else of it.
 
-    Fails: refused where the file is empty or not text in the declared encoding, without a word of it.
+    Fails: refused where the file is empty or not text in the declared encoding; the refusal quotes nothing of it.
     """
     try:
         with gzip.open(path, "rb") if is_gzipped(path) else open(path, "rb") as file:
@@ -199,7 +204,7 @@ def first_line(path: str, written: CsvFormat = WITH_HEADER) -> list[str]:
         raise empty_file(path)
     if b"\0" in raw:  # a spreadsheet, Parquet, or UTF-16
         raise InvalidParameter(
-            f"{Path(path).name!r} is not a text file, so it is no CSV.",
+            f"{Path(path).name!r} is not a text file, so not a CSV file.",
             fix='Save it as "CSV UTF-8", or convert it to Parquet.',
             code="not-a-table-file",
         )

@@ -1,8 +1,8 @@
 """Data frames as Arrow tables that DuckDB can read without failing: invalid values become NULL.
 
-DuckDB trusts Arrow that texts are UTF-8 and that timestamps fit its own range, and fails in the middle of a plan where
-they do not.  A frame is in memory, so its values are checked once, when it is opened: columns are decoded first, since
-what holds for a type does not hold for its encodings.  Of types that are not read, DuckDB is given no value.
+DuckDB trusts Arrow that texts are UTF-8 and that timestamps fit its own range.  Where that is false, it fails in the
+middle of a plan.  A frame is in memory, so its values are checked once, when it is opened.  Columns are decoded first,
+since the rules of a type do not hold for its encodings.  Unsupported types reach DuckDB without values.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ PER_MICROSECOND = {"s": 1_000_000, "ms": 1_000}
 
 
 def arrow(data: object) -> Any:
-    """A frame as an Arrow table, which is immutable.
+    """Convert a frame to an Arrow table, which is immutable.
 
-    Guarantee: which values become NULL depends on each value alone.
+    Guarantee: whether a value becomes NULL depends on that value alone.
 
     >>> import pyarrow as pa
     >>> far = pa.array([0, 2**60], pa.int64()).cast(pa.timestamp("s"))
@@ -37,7 +37,7 @@ def arrow(data: object) -> Any:
             "Frames are read through Arrow.", fix="Install pyarrow.", code="driver-missing"
         ) from None
     given: Any = data
-    with suppress(Exception):  # whatever it is, it may quote a value
+    with suppress(Exception):  # any error may quote a value
         table = narwhals.from_native(given, eager_only=True).to_arrow()
         for i, field in enumerate(table.schema):
             table = table.set_column(i, field.name, _readable(table.column(i)))
@@ -49,29 +49,29 @@ def arrow(data: object) -> Any:
 
 
 def _readable(column: Any) -> Any:
-    """The plain column with invalid values as NULL; the column itself where all are valid."""
+    """Replace invalid values by NULL; return the column itself where all are valid."""
     import pyarrow as pa
 
     column = _plain_column(column)
     kind = column.type
-    if not _is_read(kind):  # the type, with nothing in it: a table that declares the column is refused
+    if not _is_read(kind):  # the type without values: a table that declares the column is refused
         return pa.chunked_array([pa.nulls(len(column), kind)])
-    if pa.types.is_null(kind) or _is_empty(column):  # nothing but NULL: a type that one value would change
+    if pa.types.is_null(kind) or _is_empty(column):  # nothing but NULL: a type that a single value would change
         return pa.chunked_array([pa.nulls(len(column), pa.large_string())])
     if pa.types.is_float16(kind):
         return column.cast(pa.float32())
-    if pa.types.is_decimal256(kind):  # of more digits than DuckDB has: read as their text
+    if pa.types.is_decimal256(kind):  # more digits than DuckDB has: read as their text
         return pa.chunked_array([pa.array([_digits(x.as_py()) for x in column], pa.large_string())])
     if pa.types.is_timestamp(kind) and kind.unit in PER_MICROSECOND:
         return _in_microseconds(column, PER_MICROSECOND[kind.unit])
     if not _is_text(kind) or _is_valid(column):
         return column
     raw = {pa.large_string(): pa.large_binary(), pa.string_view(): pa.binary_view()}.get(kind, pa.binary())
-    return pa.chunked_array([pa.array([_decoded(x.as_py()) for x in column.cast(raw)], pa.large_string())])
+    return pa.chunked_array([pa.array([_decode(x.as_py()) for x in column.cast(raw)], pa.large_string())])
 
 
 def _plain_column(column: Any) -> Any:
-    """The column without encodings and extensions; dictionaries of valid texts stay, and so do UUIDs."""
+    """Remove encodings and extensions; dictionaries of valid texts stay, and so do UUIDs."""
     import pyarrow as pa
 
     while isinstance(column.type, pa.BaseExtensionType) and not _is_uuid(column.type):
@@ -86,7 +86,7 @@ def _plain_column(column: Any) -> Any:
 
 
 def _plain(values: Any) -> Any:
-    """An array without encodings and extensions, the innermost first; what Arrow cannot place fails by its type."""
+    """Remove encodings and extensions, the innermost first; unsupported arrays fail by their type."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -99,20 +99,20 @@ def _plain(values: Any) -> Any:
         places = np.arange(values.offset, values.offset + len(values))
         runs = np.searchsorted(values.run_ends.to_numpy(), places, side="right")
         return pc.take(_plain(values.values), pa.array(runs, pa.int64()))
-    if kind == pa.string_view():  # which Arrow cannot take from; not looked into here
+    if kind == pa.string_view():  # Arrow cannot take from these; they are not looked into here
         return values.cast(pa.large_binary()).view(pa.large_string())
     return values
 
 
 def _is_uuid(kind: Any) -> bool:
-    """Whether it is a type of which every value is valid, although it is an extension."""
+    """Whether this is a type of which every value is valid, although it is an extension."""
     import pyarrow as pa
 
     return getattr(kind, "extension_name", None) == "arrow.uuid" and kind.storage_type == pa.binary(16)
 
 
 def _is_read(kind: Any) -> bool:
-    """Whether DuckDB may see the values of a type: all others are refused by it."""
+    """Whether DuckDB may see the values of a type: it refuses all others."""
     import pyarrow as pa
 
     known = (pa.types.is_boolean, pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_date)
@@ -122,7 +122,10 @@ def _is_read(kind: Any) -> bool:
 
 
 def _is_empty(column: Any) -> bool:
-    """Whether a column of floats holds no number: what pandas makes of a column of any type that is all missing."""
+    """Whether a column of floats holds only NULL or NaN.
+
+    Pandas makes such a column of any whose values are all missing.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -147,7 +150,7 @@ def _is_valid(column: Any) -> bool:
     return True
 
 
-def _decoded(x: bytes | None) -> str | None:
+def _decode(x: bytes | None) -> str | None:
     try:
         return None if x is None else x.decode()
     except UnicodeDecodeError:
@@ -155,7 +158,7 @@ def _decoded(x: bytes | None) -> str | None:
 
 
 def _digits(x: Decimal | None) -> str | None:
-    """The shortest text without an exponent: how many digits the column has is another's, and may not show."""
+    """The shortest text without an exponent: the column's digits depend on other rows, and must not show."""
     text = None if x is None else f"{x:f}"
     return text if text is None or "." not in text else text.rstrip("0").rstrip(".")
 

@@ -13,12 +13,12 @@ from curador.engines.duckdb.dialects import DUCKDB
 from curador.forks import keep_for_ever
 
 NOT_OPTIMIZED = ("statistics_propagation", "filter_pushdown", "join_filter_pushdown")
-"""What DuckDB may not do with a plan over tables as they are: it trusts statistics, and reading changes values.
+"""DuckDB's optimizations that are off for tables as they are: it trusts statistics, and reading changes values.
 
 Statistics of Parquet files leave NaN out, and rules drawn from them would drop the tests for it.  A filter in a scan,
-whatever its expression, skips row groups by their raw minimum and maximum: whether other people's rows are read would
-depend on one row's bytes that are not UTF-8.  A prepared copy is read as it is: DuckDB wrote its integers, truth values
-and texts itself, refusing texts that are not UTF-8, and its statistics are of them.
+with any expression, skips row groups by their raw minimum and maximum.  So the bytes of one row, if they are not UTF-8,
+would decide whether other people's rows are read.  A prepared copy keeps all optimizations.  DuckDB wrote its integers,
+truth values and texts itself, and refused texts that are not UTF-8.  Its statistics are of these values.
 """
 
 DIED = (duckdb.FatalException, duckdb.InternalException)
@@ -26,12 +26,12 @@ DIED = (duckdb.FatalException, duckdb.InternalException)
 
 
 def connected(settings: Mapping[str, Any], databases: Mapping[str, str]) -> duckdb.DuckDBPyConnection:
-    """An empty database with files attached, which nothing but these may be read from once it is :func:`locked`."""
+    """Open an empty database with files attached; once :func:`locked`, only these files can be read."""
     connection = duckdb.connect(":memory:", config=dict(settings))
     try:
         for catalog, path in databases.items():
             connection.execute(f"ATTACH {DUCKDB.string(path)} AS {DUCKDB.quoted(catalog)} (READ_ONLY)")
-        # For the whole instance: a cursor is a connection of its own, and does not inherit what is set for another.
+        # For the whole instance: a cursor is a connection of its own, and does not inherit the settings of another.
         connection.execute("SET GLOBAL TimeZone = 'UTC'")
         connection.execute(f"SET GLOBAL disabled_optimizers = '{','.join(NOT_OPTIMIZED)}'")
     except BaseException:
@@ -41,9 +41,9 @@ def connected(settings: Mapping[str, Any], databases: Mapping[str, str]) -> duck
 
 
 def locked(connection: duckdb.DuckDBPyConnection, allowed: list[str], *, copy: bool = False) -> None:
-    """From now on no file but those allowed can be opened, no extension loaded and no setting changed.
+    """Forbid opening other files than those allowed, loading extensions, and changing settings.
 
-    ``copy`` is set for a database that holds nothing but a prepared copy: see :data:`NOT_OPTIMIZED`.
+    ``copy`` is set for a database that holds only a prepared copy: see :data:`NOT_OPTIMIZED`.
     """
     if copy:
         connection.execute("SET GLOBAL disabled_optimizers = ''")
@@ -53,7 +53,7 @@ def locked(connection: duckdb.DuckDBPyConnection, allowed: list[str], *, copy: b
 
 
 class Instance:
-    """A database that is opened when it is first needed, anew after an error that ended it, and anew after a fork."""
+    """A database that opens on first use, and again after a fatal error or a fork."""
 
     def __init__(self, opened: Callable[[], duckdb.DuckDBPyConnection]) -> None:
         self._opened, self._lock = opened, RLock()
@@ -68,7 +68,7 @@ class Instance:
 
     @contextmanager
     def alive(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """The connection; if what is done with it ends the whole instance, later questions get another.
+        """Yield the connection; after an error that ends the whole instance, later questions get another one.
 
         They would otherwise fail, and pay.
         """
@@ -82,7 +82,7 @@ class Instance:
             raise
 
     def made_anew(self) -> None:
-        """In a forked child DuckDB's threads are gone."""
+        """Drop the parent's database in a forked child, where DuckDB's threads are gone."""
         if self._held is not None:
             keep_for_ever(self._held)
         self._lock, self._held = RLock(), None

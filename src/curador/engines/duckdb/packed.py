@@ -1,4 +1,4 @@
-"""Rows of a plan as packed integers: read in one piece, or by ranges of ids where they are too many for memory."""
+"""Rows of a plan as packed integers: read at once, or by ranges of ids if memory is too small."""
 
 from __future__ import annotations
 
@@ -14,26 +14,29 @@ from curador.query.sql_plan.ir import Node
 from curador.query.sql_plan.truncate import INDEX, UNIT
 
 MOST_ROWS = 1 << 23
-"""Rows that are held at once, unless one unit has more: in all about 32 bytes for each."""
+"""The most rows in memory at once, about 32 bytes each, unless one unit has more."""
 
 PARTS = 4096
-"""The ranges of ids whose rows are counted before they are put together."""
+"""The ranges of ids whose rows are counted before the ranges are joined."""
 
 MOST_BITS, FAR = 62, -(1 << 63)
-"""The bits of a packed row beside its sign, one fewer than there are; and what stands for a row that needs more."""
+"""The bits of a packed row beside its sign, one fewer than a word has; and the mark of a row that needs more."""
 
 Ends = tuple[int, int]
 """The least and the largest id of a range."""
 
 
 class Fetch(Protocol):
-    """Runs a tree over the rows of units in a range, up to so many rows of its result; returns columns of integers."""
+    """Runs a tree over the rows of units in a range.
+
+    It returns columns of integers, of at most ``most`` rows.
+    """
 
     def __call__(self, tree: nt.Select, ends: Ends | None = None, most: int | None = None) -> list[Integers]: ...
 
 
 class Outcome(Enum):
-    """What became of rows that were to be counted."""
+    """The result of an attempt to count rows."""
 
     COUNTED = 1
     TOO_MANY = 2
@@ -45,19 +48,19 @@ def counted(
 ) -> list[list[int]] | None:
     """The measures of every group; None if arrays cannot hold the rows.
 
-    Where there are too many rows to be held at once, they are read by ranges of ids, all in one ``snapshot``, unless
-    there is none.  Units are cut one by one, so it does not matter how they are put together.
+    Too many rows for memory are read by ranges of ids, all in one ``snapshot``; None forbids that.  Units are cut one
+    by one, so any grouping of them gives the same result.
     """
     totals = Totals(bounded)
-    outcome = _added(totals, bounded, fetch, most=MOST_ROWS)
+    outcome = _count_range(totals, bounded, fetch, most=MOST_ROWS)
     if outcome is Outcome.TOO_MANY and snapshot is not None:
         with snapshot:
-            every = (_added(totals, bounded, fetch, ends) for ends in _ranges(bounded, fetch))
+            every = (_count_range(totals, bounded, fetch, ends) for ends in _ranges(bounded, fetch))
             outcome = next((o for o in every if o is not Outcome.COUNTED), Outcome.COUNTED)
     return totals.results() if outcome is Outcome.COUNTED else None
 
 
-def _added(
+def _count_range(
     totals: Totals, bounded: BoundedRows, fetch: Fetch, ends: Ends | None = None, most: int | None = None
 ) -> Outcome:
     """Read and count the rows of the units in a range."""
@@ -75,7 +78,9 @@ def _added(
 
 
 def packed(bounded: BoundedRows, ends: Ends | None = None) -> nt.Select:
-    """The id, the group and the values of the units in a range as one integer; FAR where the id is too large.
+    """Pack the id, the group and the values of units in a range into one integer.
+
+    FAR stands for a row whose id is too large.
 
     >>> from curador.mechanisms.sensitivity import Contribution
     >>> from curador.engines.duckdb.dialects import DUCKDB
@@ -91,7 +96,7 @@ def packed(bounded: BoundedRows, ends: Ends | None = None) -> nt.Select:
 
 
 def apart(bounded: BoundedRows, ends: Ends | None = None) -> nt.Select:
-    """The id, and the group and the values as one integer."""
+    """Return the id, and the group and the values as one integer."""
     return nt.select({UNIT: nt.column(UNIT), "r": _rest(bounded)}, bounded.layer, _units(ends))
 
 
@@ -113,7 +118,7 @@ def _between(ends: Ends) -> Node:
 
 
 def _ranges(bounded: BoundedRows, fetch: Fetch, ends: Ends | None = None) -> Iterator[Ends]:
-    """Ranges of ids with at most MOST_ROWS rows each, or one id."""
+    """Yield ranges of ids with at most MOST_ROWS rows each, or a single id."""
     u = nt.column(UNIT)
     if ends is None:
         least, most = fetch(nt.select({"a": nt.least(u), "b": nt.largest(u)}, bounded.layer))

@@ -16,7 +16,7 @@ from curador.engines.duckdb.dialects import DUCKDB
 def write_parquet(
     columns: Mapping[str, Sequence[Any]], path: str | Path, stored: Mapping[str, str] = MappingProxyType({})
 ) -> None:
-    """Write plain values as a Parquet file; ``stored`` names DuckDB's type of a column, else it follows from values.
+    """Write plain values as a Parquet file; ``stored`` names DuckDB's type of a column, or values decide.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -15,11 +15,13 @@ PREFIX = "curador-spill-"
 
 
 class SpillFolders:
-    """Folders below ``home``, by default the system's temporary folder; one for each database of an engine.
+    """Folders for the databases of an engine, one each.
+
+    They lie below ``home``, by default the system's temporary folder.
 
     Guarantee: only its owner may open a folder, whatever the umask.  All are removed by :meth:`remove`, at the latest
-    when the engine is dropped or its process ends; those of a process that was killed are removed when another makes
-    one in the same place.  A forked child leaves its parent's alone.
+    when the engine is dropped or its process ends.  Folders of a killed process are removed when another makes one in
+    the same place.  A forked child leaves its parent's folders alone.
 
     >>> folders = SpillFolders()
     >>> made = folders.new()
@@ -36,7 +38,7 @@ class SpillFolders:
         weakref.finalize(self, _remove, self._made)
 
     def new(self) -> str:
-        """A new folder; an empty text where none can be made: then what does not fit memory fails."""
+        """Make a folder; an empty text where that is impossible: then results that exceed memory fail."""
         try:
             _remove_left_behind(self._home)
             owner = process_name().replace(":", "-")

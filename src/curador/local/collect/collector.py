@@ -24,17 +24,17 @@ from curador.show.progress import watched
 
 TASK, REPORTS = "task.json", "reports.duckdb"
 BATCH_ROWS = 1 << 18
-"""The most messages in one batch, which is one transaction."""
+"""The largest number of messages in one batch, which is one transaction."""
 BATCH_BYTES = 1 << 26
-"""The most bytes of messages in one batch, but for its last message."""
+"""The largest size of a batch in bytes; its last message may exceed it."""
 
 Callback = Callable[[float], None] | bool
-"""Called with the part that is done, from 0 to 1, or -1 where it is not known; True shows a bar in a terminal."""
+"""Called with the part done, from 0 to 1, or -1 where it is unknown; True shows a progress bar in a terminal."""
 
 
 @dataclass(frozen=True)
 class Receipt:
-    """How many messages were accepted, and how many refused, by reason.
+    """Counts of messages: those accepted, and those refused by reason.
 
     >>> both = Receipt(2, {"malformed": 1}) + Receipt(1, {"replayed": 2, "malformed": 1})
     >>> both.accepted, both.refused, both.messages
@@ -58,12 +58,13 @@ class Receipt:
 class Collector:
     """A folder with the published task and the reports on it.
 
-    Of a message the random token and the report are kept: no address, no time, and within a batch no order, because
-    each is sorted by token.
+    The folder keeps the random token and the report of a message.  It stores no address and no time.  Each batch is
+    sorted by token, so it shows no order of arrival.
 
     Guarantee: a token counts once: within a batch, over restarts, and when several processes collect at once.  A batch
         of messages is written whole or not at all.  Every message is accepted or counted as refused.
-    Assumes: a local disk, on which locks work.  Reports are private already; who can write the folder can forge them.
+    Assumes: a local disk, on which locks work.  Reports are private already; anyone who can write to the folder can
+        forge them.
     Fails: a device that makes up tokens can report as often as it likes.  The file shows in which batch a report came,
         so collect many messages at a time.
 
@@ -86,12 +87,12 @@ class Collector:
 
     @classmethod
     def create(cls, folder: str | Path, task: Task) -> Collector:
-        """A folder for this task: a new one, an empty one, or one whose creation was interrupted."""
+        """Create the folder of a task, or fill an empty one, or finish a creation that was interrupted."""
         target, document = Path(folder).absolute(), publish_task(task)
         new = not target.is_dir()
         try:
             target.mkdir(parents=True, exist_ok=True)
-            with _locked(target):
+            with _lock(target):
                 _fill(target, task.id, json.dumps(document, indent=1) + "\n")
         except OSError as error:
             if new:
@@ -102,7 +103,7 @@ class Collector:
 
     @classmethod
     def open(cls, folder: str | Path, task: Task | None = None) -> Collector:
-        """The collector in this folder, refused if it is for another task than the one given."""
+        """Open the collector in this folder; refuse it if it is for another task than the one given."""
         place = Path(folder).absolute()
         try:
             text = (place / TASK).read_text(encoding="utf-8")
@@ -132,17 +133,17 @@ class Collector:
 
     @classmethod
     def open_or_create(cls, folder: str | Path, task: Task | None = None) -> Collector:
-        """The collector in this folder; if a task is given and there is none yet, a new one for it."""
+        """Open the collector in this folder, or create one if there is none and a task is given."""
         if task is not None:
             try:
                 return cls.create(folder, task)
             except CollectorFailed:
-                if not (Path(folder) / TASK).exists():  # else it was there already, or another process made it now
+                if not (Path(folder) / TASK).exists():  # else it existed already, or another process made it now
                     raise
         return cls.open(folder, task)
 
     def noticing(self, notice: Callable[[str], None] | None) -> Collector:
-        """The same, with a callback that is given a sentence when it waits for another process."""
+        """Return this collector with a callback that receives a sentence when it waits for another process."""
         return replace(self, store=replace(self.store, notice=notice))
 
     @property
@@ -158,14 +159,15 @@ class Collector:
     ) -> Receipt:
         """Accept messages: mappings, or JSON as text or bytes, such as the lines of a file.
 
-        At a :data:`curador.local.collect.intake.PAUSE` the messages before it are written.  ``acknowledge`` is called
-        with the receipt of all messages so far whenever they are written: a crash loses none of these.  A sender that
-        keeps what is not acknowledged, and sends it again after a crash, loses nothing, and no message counts twice.
+        At a :data:`curador.local.collect.intake.PAUSE` the messages before it are written.  After each write,
+        ``acknowledge`` receives the receipt of all messages written so far; a crash loses none of these.  A sender can
+        keep messages until they are acknowledged and send the rest again after a crash.  Then no message is lost, and
+        none counts twice.
 
         Fails: with :class:`CollectorFailed` if the folder cannot be written or the rest of the messages cannot be read;
-            the error states how many were processed before, and these are kept.
+            the error states how many were processed before, and these remain stored.
         """
-        if isinstance(messages, str | bytes | Mapping):  # iterating over it would give its characters or keys
+        if isinstance(messages, str | bytes | Mapping):  # iterating over it would yield its characters or keys
             raise InvalidParameter("Messages are collected many at a time.", fix="Pass a list of them, or a file.")
         intake, receipt = Intake(self.task), Receipt()
         many = len(messages) if isinstance(messages, Sized) else None
@@ -176,7 +178,7 @@ class Collector:
                 try:
                     replayed = self.store.add(batch)
                 except CollectorFailed as failure:
-                    failure.cost = f"{_processed(receipt)}; {failure.cost}"
+                    failure.cost = f"{_counts_text(receipt)}; {failure.cost}"
                     raise
                 here: Mapping[Reason, int] = {"replayed": replayed} if replayed else {}
                 receipt += Receipt(len(batch.tokens) - replayed, batch.refused) + Receipt(0, here)
@@ -188,16 +190,16 @@ class Collector:
             raise CollectorFailed(
                 f"The rest of the messages cannot be read: {_reason(source.failure)}.",
                 fix="Collect them again when they can be read: no message counts twice.",
-                cost=_processed(receipt),
+                cost=_counts_text(receipt),
             )
         return receipt
 
     def totals(self) -> Receipt:
-        """The messages accepted and refused so far, by all processes that collected into this folder."""
+        """Count the messages accepted and refused so far, by all processes that collected into this folder."""
         return Receipt(*self.store.totals())
 
     def tally(self, *, progress: Callback = False) -> Tally:
-        """Count all reports, a batch at a time, so that memory does not grow with them."""
+        """Count all reports, a batch at a time, so that memory use stays bounded."""
         found = self.task.empty_tally()
         with watched(progress) as tell:
             for part, rows in self.store.pieces(self._rows, self.task.layout.size):
@@ -213,7 +215,10 @@ class Collector:
         confidence: float = 0.95,
         progress: Callback = False,
     ) -> LocalEstimate:
-        """The task's estimate from the tally; for its further options call ``task.estimate(collector.tally(), …)``."""
+        """Estimate from the tally.
+
+        Further options: call ``task.estimate(collector.tally(), …)``.
+        """
         return self.task.estimate(self.tally(progress=progress), candidates, confidence=confidence)
 
 
@@ -221,7 +226,10 @@ class Collector:
 
 
 class _Readable:
-    """Messages up to the first that cannot be read, so that those before it are processed before the error."""
+    """Iterate over messages up to the first unreadable one; ``failure`` holds its error.
+
+    So the messages before it are processed before the error is raised.
+    """
 
     def __init__(self, messages: Iterator[Any]) -> None:
         self.messages = messages
@@ -256,7 +264,7 @@ def _weight(message: Any) -> int:
     return 0
 
 
-def _processed(receipt: Receipt) -> str:
+def _counts_text(receipt: Receipt) -> str:
     refused = sum(receipt.refused.values())
     return f"the {receipt.messages} messages before are processed, {receipt.accepted} accepted and {refused} refused"
 
@@ -265,7 +273,7 @@ def _processed(receipt: Receipt) -> str:
 
 
 @contextmanager
-def _locked(folder: Path) -> Iterator[None]:
+def _lock(folder: Path) -> Iterator[None]:
     """Keep other processes from creating a collector in this folder."""
     number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
@@ -276,21 +284,21 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 def _fill(folder: Path, named: str, document: str) -> None:
-    """Create the store, then the task file, whose presence shows that the collector is complete.
+    """Create the store, then the task file, whose presence marks a complete collector.
 
     If the process is killed in between, the next call finishes the work.
     """
     store = folder / REPORTS
     own = {store.with_suffix(end).name for end in (".duckdb", ".lock", ".new", ".new.wal", ".duckdb.wal")}
-    unfinished = set(folder.glob(f".{TASK}.*"))  # of a process that was killed while it wrote the task file
-    there = {path.name for path in set(folder.iterdir()) - unfinished} - {"lost+found"}  # the root of a disk has one
+    unfinished = set(folder.glob(f".{TASK}.*"))  # left by a process killed while it wrote the task file
+    there = {path.name for path in set(folder.iterdir()) - unfinished} - {"lost+found"}  # at the root of a disk
     if TASK in there or not there <= own:
         raise CollectorFailed(
             f"{folder.name} exists already{'' if TASK in there else ', and holds other files'}.",
             fix="Open it, or choose another folder; nothing in it was touched.",
         )
     if store.name in there:
-        ReportStore(store, named).totals()  # refused if it is of another task
+        ReportStore(store, named).totals()  # raises if the store is of another task
     try:
         if store.name not in there:
             ReportStore.create(store, named)

@@ -17,10 +17,10 @@ DIFFERENCE = EstimateNote("difference")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Difference(LocalEstimate):
-    """How much an estimate is above another one, of the same keys or numbers.
+    """The difference of two estimates of the same keys or numbers.
 
-    Guarantee: the intervals of :meth:`summaries` cover the true differences together, with at least the confidence
-        asked for, whatever the people of the two have in common: each side is missed with half of the chance at most.
+    Guarantee: the intervals of :meth:`summaries` cover all true differences together, with at least the confidence
+        asked for.  Each side misses with at most half of the chance, so the two groups may share people.
 
     >>> from curador.local import KRR
     >>> task = KRR(keys=["tea", "water"], epsilon=4)
@@ -34,7 +34,7 @@ class Difference(LocalEstimate):
 
     @property
     def users(self) -> int:
-        """How many reports both are from."""
+        """The number of reports that both estimates are from."""
         return self.first.users + self.second.users
 
     def summaries(self, confidence: float = 0.95) -> tuple[Summary, ...]:
@@ -44,7 +44,9 @@ class Difference(LocalEstimate):
 
 
 def compare(first: Task, second: Task, before: LocalEstimate, after: LocalEstimate) -> Difference:
-    """The difference of the estimates of two tasks, refused unless they ask the same of different times or segments.
+    """Subtract the first estimate from the second.
+
+    The tasks must ask the same of different times or segments.
 
     >>> from curador.local import KRR
     >>> task = KRR(keys=["tea", "water"], epsilon=4)

@@ -29,12 +29,15 @@ def write_task(file: Path, task: Task) -> Path:
 
 
 def read_task_file(file: Path) -> Task:
-    """The task in a file that :func:`write_task` wrote."""
+    """Read the task in a file that :func:`write_task` wrote."""
     return read_task(read_document(file, "task"))
 
 
 def read_document(file: Path, what: str) -> Any:
-    """The JSON in a file, refused unless all readers understand it alike; ``what`` names it in refusals."""
+    """Read JSON from a file, refused unless all readers understand it alike.
+
+    Refusals name it by ``what``.
+    """
     try:
         return strict_json(file.read_text(encoding="utf-8"))
     except OSError:
@@ -44,7 +47,7 @@ def read_document(file: Path, what: str) -> Any:
 
 
 def read_keys(file: Path) -> Sequence[LocalKey]:
-    """The keys in a file: one on each line, or a JSON list, which may have integers."""
+    """Read the keys in a file: one on each line, or a JSON list, which may hold integers."""
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):

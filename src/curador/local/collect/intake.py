@@ -1,7 +1,7 @@
-"""Reading messages of any origin and in any state: a batch at a time, refused one by one.
+"""Parse messages of any origin: a batch at a time, refused one by one.
 
-The worst that a message can do is to be counted as refused.  No line ends the run, takes more memory than a message of
-the task needs, or is dropped without a count.
+The worst that a message can do is to be counted as refused.  No line ends the run.  No line takes more memory than a
+message of the task needs, and none is dropped without a count.
 """
 
 from __future__ import annotations
@@ -38,23 +38,23 @@ from curador.local.collect.wire import (
 from curador.local.task.task import Task
 
 SPARE = 1024
-"""How many bytes a message may have beside its epsilon and report: names, token, and spaces that some write."""
+"""The bytes that a message may have beside its epsilon and report: names, token, and spaces that some write."""
 SHORTEST = len('{"task":"","epsilon":"","token":"","report":""}')
-"""A text with fewer bytes has not the names of a message: it is counted as refused and never parsed."""
+"""The fewest bytes of a message: a shorter text lacks some names, so it is counted as refused and never parsed."""
 CHUNK = 1 << 16
 SECONDS = 1.0
-"""The longest that messages from a pipe wait to be written: what arrives together is written together, in no order."""
+"""The longest time that messages from a pipe wait to be written together, in no order."""
 MARK = b"\xef\xbb\xbf"
-"""How some programs begin a text."""
+"""The byte order mark that some programs write first."""
 _TOKEN = f"[0-9a-f]{{{2 * TOKEN_BYTES}}}"
 _TEXT, _GAP = r'"(?:[^"\\\x00-\x1f]++|\\.)*+"', r"[ \t\r\n]*+"
 _PART = rf"{_GAP}{_TEXT}{_GAP}:{_GAP}{_TEXT}{_GAP}"
 _FLAT = re.compile(rf"{_GAP}\{{{_PART}(?:,{_PART}){{3}}\}}{_GAP}")
-"""The JSON of an object of four texts, in whatever order and spacing; read in one pass, never twice."""
+"""The JSON of an object of four texts, in any order and spacing; read in one pass, never twice."""
 
 
 class Pause:
-    """A marker among messages that are still arriving: those before it are to be written now."""
+    """A marker among messages that are still arriving: write the messages before it now."""
 
 
 PAUSE = Pause()
@@ -62,9 +62,9 @@ PAUSE = Pause()
 
 @dataclass(frozen=True, eq=False)
 class MessageBatch:
-    """Reports that could have come from the task's randomizer, by rising token, and how many messages were refused.
+    """Reports that the task's randomizer can make, by rising token, and counts of the refused messages.
 
-    Of several with one token the first to arrive counts.  The order of arrival is not kept otherwise.
+    Of several messages with one token the first to arrive counts.  The order of arrival is not kept otherwise.
     """
 
     tokens: NDArray[np.uint64]
@@ -77,8 +77,8 @@ class MessageBatch:
 class Intake:
     """Reads messages on one task.
 
-    A message is a mapping, or its JSON as text or UTF-8 bytes.  Keys that are named twice, NaN, lines longer than
-    ``longest`` and whatever else is not exactly a message are refused.
+    A message is a mapping, or its JSON as text or UTF-8 bytes.  Anything else is refused: duplicate keys, NaN, or lines
+    longer than ``longest``.
 
     >>> from curador.local import KRR
     >>> from curador.local.collect.wire import messages
@@ -93,7 +93,7 @@ class Intake:
 
     @property
     def longest(self) -> int:
-        """How many bytes a line may have."""
+        """The largest number of bytes in a line."""
         return SPARE + len(str(self.task.epsilon)) + self._text
 
     @property
@@ -102,12 +102,12 @@ class Intake:
 
     @property
     def _report(self) -> str:
-        """The pattern of a report's text; its last character may have bits to spare, which must be 0."""
+        """The pattern of a report's text; the unused bits of its last character must be 0."""
         return f"[A-Za-z0-9_-]{{{self._text}}}"
 
     @cached_property
     def _usual(self) -> re.Pattern[bytes]:
-        """A line as our own clients write it, which needs no JSON parser."""
+        """The pattern of a line as our own clients write it, which needs no JSON parser."""
         parts = {
             "task": re.escape(self.task.id),
             "epsilon": re.escape(str(self.task.epsilon)),
@@ -118,7 +118,7 @@ class Intake:
         return re.compile(rf"\{{{inner}\}}\r?\n?".encode())
 
     def read(self, messages: Iterable[Any]) -> MessageBatch:
-        """The sound reports among these messages, and the counts of all others."""
+        """Return the sound reports among these messages, and the counts of all others."""
         counts: Counter[Reason] = Counter()
         tokens, texts = list[bytes](), list[bytes]()
         usual, longest = self._usual.fullmatch, self.longest
@@ -142,7 +142,7 @@ class Intake:
         return self._sound(_from_hex(tokens), *_from_base64(texts, self._text, self.task.layout.size), counts)
 
     def _parts(self, message: Any) -> tuple[bytes, bytes]:
-        """The texts of the token and the report of any message, refused if it is not one on this task."""
+        """Return the texts of token and report of any message; refuse it unless it is on this task."""
         if isinstance(message, str | bytes | bytearray):
             message = self._document(message)
         token, report = message_parts(self.task, message)
@@ -154,7 +154,7 @@ class Intake:
         if len(line) > self.longest:
             raise refused("malformed", f"A message on this task has {self.longest} bytes at most.")
         try:
-            text = line if isinstance(line, str) else line.decode("utf-8")  # JSON allows no other coding
+            text = line if isinstance(line, str) else line.decode("utf-8")  # JSON allows no other encoding
             if not _FLAT.fullmatch(text):  # a parser takes a hundred times as long for a line of brackets
                 raise ValueError("not an object of four texts")
             return strict_json(text)
@@ -181,10 +181,11 @@ class Intake:
 
 
 def incoming(file: BinaryIO, task: Task, stop: Stop, *, packed: bool = False) -> Iterator[bytes | Pause]:
-    """The lines of a file up to its end or to the stop; of a pipe with pauses, at which what arrived is written.
+    """Yield the lines of a file up to its end or to the stop.
 
-    Either may begin with a byte order mark.  Whether it is compressed by gzip (``packed``) is for whoever runs the
-    collector to say: the first bytes are those of a stranger's message, who could have all others unpacked with them.
+    A pipe also yields pauses, at which the messages that arrived are written.  Both may begin with a byte order mark.
+    The operator states whether the input is gzip (``packed``).  The first bytes are not asked: they come from a
+    stranger, who could have all other messages unpacked.
 
     >>> from io import BytesIO
     >>> from curador.local import KRR
@@ -193,25 +194,25 @@ def incoming(file: BinaryIO, task: Task, stop: Stop, *, packed: bool = False) ->
     """
     longest = Intake(task).longest
     if not file.seekable():
-        return _unmarked(arriving(file.fileno(), longest, SECONDS, stop.reader, packed=packed))
+        return _strip_mark(arriving(file.fileno(), longest, SECONDS, stop.reader, packed=packed))
     opened = cast(BinaryIO, gzip.GzipFile(fileobj=file)) if packed else file
-    return takewhile(lambda _: not stop.signal, _unmarked(lines(opened, longest)))
+    return takewhile(lambda _: not stop.signal, _strip_mark(lines(opened, longest)))
 
 
-def _unmarked(messages: Iterator[Any]) -> Iterator[Any]:
-    """The same without a byte order mark; a compressed file that is broken is one that cannot be read on."""
+def _strip_mark(messages: Iterator[Any]) -> Iterator[Any]:
+    """Drop a byte order mark; report a broken compressed file as one that cannot be read further."""
     try:
         for first in messages:
             yield first.removeprefix(MARK) if isinstance(first, bytes) else first
             if isinstance(first, bytes):
                 break
         yield from messages
-    except (EOFError, zlib.error, gzip.BadGzipFile):  # the last one quotes the file, which is people's messages
+    except (EOFError, zlib.error, gzip.BadGzipFile):  # the last quotes the file, which is people's messages
         raise OSError("the compressed data is broken") from None
 
 
 def lines(file: BinaryIO, longest: int) -> Iterator[bytes]:
-    """The lines of a file, of which none takes more than ``longest`` + 1 bytes: the rest of a longer one is skipped.
+    """Yield the lines of a file, each cut to ``longest`` + 1 bytes: the rest of a longer line is skipped.
 
     >>> from io import BytesIO
     >>> list(lines(BytesIO(b"ab\\n" + b"x" * 100 + b"\\ncd"), 5))
@@ -227,9 +228,9 @@ def lines(file: BinaryIO, longest: int) -> Iterator[bytes]:
 def arriving(
     source: int, longest: int, seconds: float, stop: int | None = None, *, packed: bool = False
 ) -> Iterator[bytes | Pause]:
-    """As :func:`lines`, of a pipe by its descriptor, with a :data:`PAUSE` at least every ``seconds``.
+    """Yield the lines of a pipe, given its descriptor, with a :data:`PAUSE` at least every ``seconds``.
 
-    It ends with the pipe, or as soon as there is something to read from ``stop``.
+    Lines are cut as in :func:`lines`.  Reading ends with the pipe, or as soon as ``stop`` becomes readable.
 
     >>> reader, writer = os.pipe()
     >>> _ = os.write(writer, b"ab\\n" + b"x" * 100 + b"\\ncd")
@@ -268,7 +269,7 @@ def arriving(
 
 
 class _Unpack:
-    """Pieces of a compressed stream unpacked: one or several files by gzip, perhaps with zeros after them."""
+    """Unpack pieces of a gzip stream: one or several files, perhaps with zeros after them."""
 
     def __init__(self) -> None:
         self.unzip, self.inside, self.begun = zlib.decompressobj(31), False, False
@@ -290,13 +291,13 @@ class _Unpack:
                 self.inside, more = False, bool(data)
 
     def end(self) -> None:
-        """Refuse a stream that ends within a file."""
+        """Refuse a stream that ends in the middle of a file."""
         if self.inside:
             raise EOFError
 
 
 def strict_json(text: str) -> Any:
-    """A JSON document that all readers understand alike: no duplicate names, and no NaN or infinite number.
+    """Parse JSON that all readers understand alike: no duplicate names, no NaN, no infinite numbers.
 
     >>> strict_json('{"a": 1}')
     {'a': 1}
@@ -327,8 +328,8 @@ def _from_hex(tokens: list[bytes]) -> NDArray[np.uint64]:
 
 
 def _from_base64(texts: list[bytes], text: int, size: int) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
-    """Rows of bytes, and which of the texts carry nothing beyond them."""
-    fill = b"A" * (-text % 4)  # six bits of 0: what is beyond the report must come out as 0
+    """Decode texts to rows of bytes; the mask marks the texts that carry nothing beyond them."""
+    fill = b"A" * (-text % 4)  # six bits of 0: the bits beyond the report must come out as 0
     data = base64.urlsafe_b64decode(b"".join([one + fill for one in texts]))
     rows = np.frombuffer(data, np.uint8).reshape(len(texts), (text + len(fill)) // 4 * 3)
     return rows[:, :size], (rows[:, size:] == 0).all(axis=1)

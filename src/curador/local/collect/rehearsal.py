@@ -1,6 +1,6 @@
 """Simulated reports: from the columns of a file, or from a made-up population whose truth is known.
 
-None of it runs on a device: a simulation has the values already.
+A simulation knows the values, so none of this runs on a device.
 """
 
 from __future__ import annotations
@@ -25,11 +25,13 @@ from curador.numbers import whole
 
 BATCH = 1 << 16
 MADE_UP = 50
-"""The number of different words in a made-up population where a task does not list its keys."""
+"""The number of distinct words in a made-up population for a task that lists no keys."""
 
 
 def people(task: Task, columns: Mapping[str, Sequence[Any]]) -> Any:
-    """The columns of a table as the values that ``task.randomize`` takes; numbers may be given as text.
+    """Convert columns of a table to the values that ``task.randomize`` takes.
+
+    Numbers may be given as text.
 
     >>> from curador.local import KRR, Duchi
     >>> people(KRR(keys=3, epsilon=1), {"x": ["0", "2"]}), people(Duchi(0, 1, 1), {"x": ["0.5"]}).tolist()
@@ -39,9 +41,11 @@ def people(task: Task, columns: Mapping[str, Sequence[Any]]) -> Any:
 
 
 def made_up(task: Task, users: int) -> Any:
-    """A skewed population for any task, always the same: the i-th key has a share proportional to 1/i.
+    """Make a skewed population for any task, always the same.
 
-    Numbers are denser near the lower bound: the square of an even spread.
+    The i-th key has a share proportional to 1/i.
+
+    Numbers are denser near the lower bound: the squares of an even spread.
 
     >>> from curador.local import KRR
     >>> made_up(KRR(keys=["a", "b"], epsilon=1), 6)
@@ -51,7 +55,7 @@ def made_up(task: Task, users: int) -> Any:
 
 
 def pieces(values: Any, size: int) -> Iterator[Any]:
-    """Values in batches of ``size`` people, in any shape that a task takes them in.
+    """Yield values in batches of ``size`` people, in any shape that a task accepts.
 
     >>> list(pieces({"x": [1, 2, 3]}, 2))
     [{'x': [1, 2]}, {'x': [3]}]
@@ -68,7 +72,7 @@ def pieces(values: Any, size: int) -> Iterator[Any]:
 
 
 def simulated_messages(task: Task, values: Any) -> Iterator[dict[str, str]]:
-    """The messages that devices with these values would send, randomised in batches.
+    """Yield the messages that devices with these values would send, randomised in batches.
 
     >>> from curador.local import KRR
     >>> len(list(simulated_messages(KRR(keys=["a", "b"], epsilon=1), ["a", "b", "b"])))
@@ -80,7 +84,7 @@ def simulated_messages(task: Task, values: Any) -> Iterator[dict[str, str]]:
 
 @singledispatch
 def _values(task: Any, columns: Mapping[str, Sequence[Any]]) -> Any:
-    return _only(columns)  # keys that are not listed are taken as they are
+    return _only(columns)  # keys that no list gives are taken as they are
 
 
 @_values.register
@@ -126,7 +130,7 @@ def _whole(column: Sequence[Any], fix: str) -> list[int]:
 
 
 def _plain(value: Any) -> Any:
-    """Refuse what only Python reads as a number: digits of other alphabets, and underscores."""
+    """Refuse numbers that only Python reads: digits of other alphabets, and underscores."""
     if isinstance(value, str) and ("_" in value or not value.isascii()):
         raise ValueError
     return value
@@ -152,18 +156,18 @@ def _(task: HeavyHitters, columns: Mapping[str, Sequence[Any]]) -> Any:
 
 @singledispatch
 def _made_up(task: Any, users: int) -> Any:
-    return [f"word-{i + 1}" for i in _skewed(MADE_UP, users)]
+    return [f"word-{i + 1}" for i in _skew(MADE_UP, users)]
 
 
 @_made_up.register
 def _(task: HeavyHitters, users: int) -> Any:
-    return [f"word-{i + 1}" if task.kind == "text" else i + 1 for i in _skewed(MADE_UP, users)]
+    return [f"word-{i + 1}" if task.kind == "text" else i + 1 for i in _skew(MADE_UP, users)]
 
 
 @_made_up.register
 def _(task: KeyedTask, users: int) -> Any:
     names = names_of(task.keys)
-    return [names[i] for i in _skewed(size_of(task.keys), users)]
+    return [names[i] for i in _skew(size_of(task.keys), users)]
 
 
 @_made_up.register
@@ -182,7 +186,7 @@ def _(task: Record, users: int) -> Any:
     return {name: _made_up(part, users) for name, part in zip(task.names, task.parts, strict=True)}
 
 
-def _skewed(size: int, users: int) -> list[int]:
+def _skew(size: int, users: int) -> list[int]:
     weights = np.cumsum(1 / np.arange(1, size + 1))
     ends = np.rint(users * weights / weights[-1]).astype(np.int64)
     return [int(i) for i in np.repeat(np.arange(size), np.diff(ends, prepend=0))]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 MOST_PARTS = 16
-"""The most tallies that reach the driver; more are added up in the cluster before."""
+"""The most tallies that reach the driver; beyond that, the cluster adds them up first."""
 
 _PARTS = "users long, support binary, malformed long, unsound long, replayed long"
 _OWN = ("report", "token")
@@ -35,7 +35,7 @@ Work = Callable[[Batches], Batches]
 
 @dataclass(frozen=True, eq=False)
 class Counted:
-    """A tally, and how many rows are in it and how many are not, by reason.
+    """A tally, with the number of rows in it and of rows refused, by reason.
 
     >>> Counted(Tally(2, np.array([1, 1])), Receipt(2, {"malformed": 1})).receipt.messages
     3
@@ -46,17 +46,18 @@ class Counted:
 
 
 def spark_tally(task: Task, dataframe: DataFrame, column: str = "report", *, token: str | None = None) -> Counted:
-    """The tally of a binary column of reports: exactly that of a :class:`Collector` which accepted the same rows.
+    """Tally a binary column of reports, exactly as a :class:`Collector` that accepts the same rows.
 
-    With ``token``, a binary column of the devices' one-time tokens, each is counted once.  Rows have no order, so which
-    of several reports with one token came first cannot be known: the first in order of bytes counts, and the answer
-    does not depend on how the rows are spread.
+    With ``token``, a binary column of the devices' one-time tokens, each token is counted once.  Rows have no order.
+    So among several reports with one token the smallest in byte order counts.  The answer does not depend on how the
+    rows are spread.
 
-    Guarantee: every row is in the tally or is counted as refused: no bytes or too many or few ("malformed"), bytes that
-        the randomizer cannot make ("not a report"), or a token that was there before ("replayed").
-    Assumes: the cluster's Python has Curador and PyArrow, and pandas, which Spark asks for.
-    Fails: who saw a message on its way can send a smaller report under its token, and that one counts.  Honest tokens
-        are random and used once, so nobody else can.
+    Guarantee: every row is in the tally or is counted as refused.  It is "malformed" if it has no bytes, or too many or
+        too few.  It is "not a report" if the randomizer cannot make its bytes.  It is "replayed" if its token was there
+        before.
+    Assumes: the cluster's Python has Curador, PyArrow and pandas, which Spark requires.
+    Fails: someone who saw a message on its way can send a smaller report under its token, and that report counts.
+        Honest tokens are random and used once, so only such an observer can.
 
     >>> from curador.local import KRR
     >>> task = KRR(keys=["a", "b"], epsilon=1)
@@ -70,10 +71,10 @@ def spark_tally(task: Task, dataframe: DataFrame, column: str = "report", *, tok
                 f"The DataFrame has no binary column {name!r}.", fix="Name the column with the reports' bytes."
             )
     document, shape = publish_task(task), task.empty_tally().support.shape
-    chosen = dataframe.select(*(F.col(_quoted(name)).alias(own) for name, own in zip(named, _OWN, strict=False)))
+    chosen = dataframe.select(*(F.col(_quote(name)).alias(own) for name, own in zip(named, _OWN, strict=False)))
     try:
-        counted = _mapped(chosen, _counting(document), _PARTS) if token is None else _once(chosen, document)
-        parts = _mapped(counted.repartition(MOST_PARTS), _adding, _PARTS).collect()
+        counted = _map_batches(chosen, _counting(document), _PARTS) if token is None else _once(chosen, document)
+        parts = _map_batches(counted.repartition(MOST_PARTS), _adding, _PARTS).collect()
     except PySparkException as error:
         raise InvalidParameter(
             f"Spark could not count the reports: {type(error).__name__}.",
@@ -87,19 +88,19 @@ def spark_tally(task: Task, dataframe: DataFrame, column: str = "report", *, tok
 
 
 def _once(chosen: DataFrame, document: dict[str, object]) -> DataFrame:
-    sorted_out = _mapped(chosen, _classifying(document), "report binary, token binary, reason int")
+    sorted_out = _map_batches(chosen, _classifying(document), "report binary, token binary, reason int")
     groups = sorted_out.groupBy("token", "reason").agg(F.min("report").alias("report"), F.count("*").alias("messages"))
-    return _mapped(groups.select("report", "reason", "messages"), _counting_once(document), _PARTS)
+    return _map_batches(groups.select("report", "reason", "messages"), _counting_once(document), _PARTS)
 
 
-def _mapped(frame: DataFrame, work: Work, schema: str) -> DataFrame:
+def _map_batches(frame: DataFrame, work: Work, schema: str) -> DataFrame:
     with warnings.catch_warnings():
-        # Spark asks for pandas here, and warns of its newer versions, but hands over Arrow's batches only.
+        # Spark requires pandas here, and warns of its newer versions, but hands over only Arrow batches.
         warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
         return frame.mapInArrow(work, schema)
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
@@ -107,7 +108,7 @@ def _quoted(name: str) -> str:
 
 
 def _counting(document: dict[str, object]) -> Work:
-    """Each partition's tally."""
+    """Make the job that tallies each partition."""
 
     def work(batches: Batches) -> Batches:
         task = read_task(document)
@@ -123,7 +124,10 @@ def _counting(document: dict[str, object]) -> Work:
 
 
 def _classifying(document: dict[str, object]) -> Work:
-    """Each row with the number of its reason; refused ones without their token, so that they do not use it up."""
+    """Make the job that adds the number of its reason to each row.
+
+    Refused rows lose their token, so that they do not use it up.
+    """
 
     def work(batches: Batches) -> Batches:
         import pyarrow as pa
@@ -147,7 +151,10 @@ def _classifying(document: dict[str, object]) -> Work:
 
 
 def _counting_once(document: dict[str, object]) -> Work:
-    """Each partition's tally of rows that stand for all with one token, or for all that are refused for one reason."""
+    """Make the job that tallies each partition's grouped rows.
+
+    A row stands for all rows with one token, or for all that were refused for one reason.
+    """
 
     def work(batches: Batches) -> Batches:
         task = read_task(document)
@@ -165,7 +172,7 @@ def _counting_once(document: dict[str, object]) -> Work:
 
 
 def _adding(batches: Batches) -> Batches:
-    """One row that is the sum of many."""
+    """Add up rows into one."""
     import pyarrow as pa
 
     support, numbers = None, np.zeros(4, np.int64)
@@ -192,7 +199,7 @@ def _row(users: int, support: Any, refused: list[int]) -> dict[str, object]:
 
 
 def _bytes(column: Any, size: int) -> tuple[Any, Any]:
-    """Which values have ``size`` bytes, and these as rows."""
+    """Mark the values that have ``size`` bytes, and return these as rows."""
     values = column.to_pylist()
     fits = np.fromiter((value is not None and len(value) == size for value in values), bool, len(values))
     data = b"".join(value for value, fit in zip(values, fits, strict=True) if fit)

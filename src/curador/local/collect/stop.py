@@ -1,4 +1,4 @@
-"""Stopping a long collection by a signal: what arrived is written first."""
+"""Stopping a long collection by a signal; messages that arrived are written first."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SIGNALS = signal.SIGINT, signal.SIGTERM
 
 @dataclass
 class Stop:
-    """Whether the process was asked to stop, and by which signal.
+    """The request to stop, with its signal, if there was one.
 
     >>> Stop(reader=0).code, Stop(reader=0, signal=signal.SIGINT).code
     (0, 130)
@@ -28,7 +28,7 @@ class Stop:
 
     @property
     def code(self) -> int:
-        """The exit code, as shells number it."""
+        """The exit code, numbered as shells do."""
         return 128 + self.signal if self.signal else 0
 
 
@@ -50,7 +50,7 @@ def stoppable() -> Iterator[Stop]:
         os.write(writer, b".")
         signal.signal(number, before[number])
 
-    if threading.current_thread() is threading.main_thread():  # others get no signals
+    if threading.current_thread() is threading.main_thread():  # other threads get no signals
         before = {number: signal.signal(number, ask) for number in SIGNALS}
     try:
         yield stop

@@ -1,7 +1,7 @@
-"""The store of a collector: one append-only DuckDB file of tokens and reports, and the counts of refused messages.
+"""The store of a collector: an append-only DuckDB file of tokens and reports, and refusal counts.
 
 A batch is one transaction: all of it is written or nothing.  The file is open only while a batch is written or reports
-are counted; a lock file beside it admits one writer or several readers, and the others wait.
+are counted.  A lock file beside it admits one writer or several readers, and the others wait.
 """
 
 from __future__ import annotations
@@ -69,24 +69,24 @@ class ReportStore:
     patience: float = 600.0
     """The seconds to wait for another process."""
     notice: Callable[[str], None] | None = None
-    """A callback that is given a sentence when the store waits for another process."""
+    """A callback that receives a sentence when the store waits for another process."""
 
     @classmethod
     def create(cls, path: Path, task: str) -> ReportStore:
-        """A new file, without reports; it gets its name when it is complete."""
+        """Create a file without reports; it gets its name when it is complete."""
         aside = path.with_suffix(".new")
-        for left in (aside, aside.with_suffix(".new.wal")):  # by a process that was killed
+        for left in (aside, aside.with_suffix(".new.wal")):  # left by a process that was killed
             left.unlink(missing_ok=True)
-        with _translated(path), duckdb.connect(str(aside), config=CONFIG) as connection:
+        with _translate_errors(path), duckdb.connect(str(aside), config=CONFIG) as connection:
             connection.execute(_SCHEMA)
             connection.execute("INSERT INTO state VALUES (?, 0)", [task])
         aside.rename(path)
         made = cls(path, task)
-        with made._lock(fcntl.LOCK_EX):  # the lock file exists from now on, also for those who may only read
+        with made._lock(fcntl.LOCK_EX):  # the lock file exists from now on, also for users who may only read
             return made
 
     def add(self, batch: MessageBatch) -> int:
-        """Write the reports whose tokens are new, and the counts of what is refused; returns how many are not new.
+        """Write the reports with new tokens and the refusal counts; return the number of repeated tokens.
 
         Guarantee: once it returns, all of it survives a crash of the process; if it does not return, all of it is
             written or nothing.
@@ -95,14 +95,14 @@ class ReportStore:
             return _add(connection, batch)
 
     def totals(self) -> tuple[int, Mapping[Reason, int]]:
-        """How many reports were accepted, and how many messages refused, by reason."""
+        """Count the reports accepted, and the messages refused by reason."""
         with self._open(read_only=True) as connection:
             (accepted,) = _row(connection, "SELECT accepted FROM state")
             refused = connection.execute("SELECT reason, messages FROM refused ORDER BY reason").fetchall()
         return accepted, dict(refused)
 
     def pieces(self, rows: int, size: int) -> Iterator[tuple[float, NDArray[np.uint8]]]:
-        """The reports of ``size`` bytes, ``rows`` at a time, each batch with the part of all that it completes."""
+        """Yield the reports of ``size`` bytes, ``rows`` at a time, each with the fraction read after it."""
         with self._open(read_only=True) as connection:
             last, there, accepted = _row(
                 connection, "SELECT COALESCE(MAX(rowid), -1), COUNT(*), (SELECT accepted FROM state) FROM reports"
@@ -119,11 +119,11 @@ class ReportStore:
 
     @contextmanager
     def _open(self, *, read_only: bool = False) -> Iterator[duckdb.DuckDBPyConnection]:
-        if not self.path.is_file():  # DuckDB would create an empty one, and the reports would seem to be lost
+        if not self.path.is_file():  # DuckDB would create an empty file, and the reports would seem lost
             raise CollectorFailed(
                 f"{self.path.name} is missing.", fix="Restore the collector's folder from a copy.", cost=KEPT
             )
-        with self._lock(fcntl.LOCK_SH if read_only else fcntl.LOCK_EX), _translated(self.path):
+        with self._lock(fcntl.LOCK_SH if read_only else fcntl.LOCK_EX), _translate_errors(self.path):
             connection = self._wait_for(lambda: _try_connect(self.path, read_only))
             try:
                 if _row(connection, "SELECT task FROM state") != (self.task,):
@@ -142,7 +142,7 @@ class ReportStore:
         try:
             file = os.open(self.path.with_suffix(".lock"), os.O_RDONLY | os.O_CREAT, 0o600)
         except OSError as error:
-            raise _failed(self.path, os.strerror(error.errno or 0)) from None
+            raise _failure(self.path, os.strerror(error.errno or 0)) from None
         try:
             self._wait_for(lambda: _try_lock(file, how))
             yield
@@ -186,7 +186,7 @@ def _add(connection: duckdb.DuckDBPyConnection, batch: MessageBatch) -> int:
     connection.begin()
     try:
         connection.register("piece", {**tokens, "i": np.arange(len(batch.tokens))})
-        # A scan of all tokens: faster than an index of random keys, a tenth of its size, and of bounded memory.
+        # A scan of all tokens beats an index of random keys: faster, a tenth of its size, bounded memory.
         known = connection.execute("SELECT i FROM piece SEMI JOIN reports USING (token_high, token_low)").fetchnumpy()
         new = np.ones(len(batch.tokens), bool)
         new[known["i"]] = False
@@ -218,18 +218,18 @@ def _row(connection: duckdb.DuckDBPyConnection, query: str) -> tuple[Any, ...]:
 
 
 @contextmanager
-def _translated(path: Path) -> Iterator[None]:
-    """DuckDB's errors as ours, without paths."""
+def _translate_errors(path: Path) -> Iterator[None]:
+    """Translate DuckDB's errors into ours, without paths."""
     try:
         yield
     except duckdb.Error as error:
         said = str(error).splitlines()[0].replace(f"{path.parent}{os.sep}", "")
         if isinstance(error, _BROKEN) or any(sign in said for sign in _SIGNS):
             raise _damaged(path) from None
-        raise _failed(path, said) from None
+        raise _failure(path, said) from None
 
 
-def _failed(path: Path, reason: str) -> CollectorFailed:
+def _failure(path: Path, reason: str) -> CollectorFailed:
     return CollectorFailed(
         f"{path.name} cannot be read or written: {reason}",
         fix="Make room on the disk or allow access to the folder, then collect again: what is in is not counted twice.",

@@ -1,4 +1,4 @@
-"""The summaries of a collection: what its tally says, as plain values for tables, files and figures."""
+"""The summaries of a collection: its tally as plain values for tables, files and figures."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def summarize(
     confidence: float = 0.95,
     projected: bool = False,
 ) -> tuple[Summary, ...]:
-    """The estimate from a tally as plain values: one summary, or one for each attribute of a record.
+    """Summarize a tally as plain values: one summary, or one for each attribute of a record.
 
     ``candidates`` are the keys to ask a sketch or RAPPOR about; other tasks refuse them.  ``projected`` moves
     frequencies to the nearest that are at least 0 and sum to 1, which biases them.

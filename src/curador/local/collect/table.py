@@ -13,7 +13,7 @@ from curador.errors import InvalidParameter
 
 
 def read_columns(file: str | Path, names: Sequence[str]) -> dict[str, list[Any]]:
-    """Columns of a file by name; those of a CSV file as text, since it declares no types.
+    """Read columns of a file by name; a CSV file declares no types, so its columns are text.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

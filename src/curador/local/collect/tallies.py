@@ -15,7 +15,7 @@ from curador.local.task.task import Task
 
 
 def publish_tally(task: Task, tally: Tally) -> dict[str, object]:
-    """A document with a tally and the id of its task, for adding up the tallies of several places.
+    """Write a tally and the id of its task as a document, to add up the tallies of several places.
 
     >>> from curador.local import KRR
     >>> task = KRR(keys=3, epsilon=1)
@@ -26,7 +26,7 @@ def publish_tally(task: Task, tally: Tally) -> dict[str, object]:
 
 
 def read_tally(task: Task, document: Mapping[str, Any]) -> Tally:
-    """The tally of a document, refused unless it is of this task."""
+    """Read the tally of a document, refused unless it is of this task."""
     if not isinstance(document, Mapping) or set(document) != {"curador", "task", "tally"}:
         raise InvalidValue("This is not a tally of a task.", fix="Read what publish_tally() made.")
     if document["curador"] != VERSION:
@@ -40,7 +40,7 @@ def read_tally(task: Task, document: Mapping[str, Any]) -> Tally:
 
 
 def total(task: Task, tallies: Iterable[Tally]) -> Tally:
-    """The tally of all parts of a collection together.
+    """Add up the tallies of all parts of a collection.
 
     >>> from curador.local import KRR
     >>> task = KRR(keys=2, epsilon=1)
@@ -60,9 +60,9 @@ def count_sources(
     progress: Callable[[float], None] | bool = False,
     notice: Callable[[str], None] | None = None,
 ) -> tuple[Task, Tally]:
-    """The task and the sum of the tallies of collectors' folders and of saved tallies, all on one task.
+    """Return the task and the sum of tallies from collectors' folders and saved files, all on one task.
 
-    ``task`` is needed where only saved tallies are given.  ``notice`` is called if a collector is in use by others.
+    Give ``task`` if there are only saved tallies.  ``notice`` is called if another process uses a collector.
     """
     if len({source.resolve() for source in sources}) < len(sources):
         raise InvalidParameter("A folder or tally is named twice.", fix="Name each once: people count once.")

@@ -1,8 +1,8 @@
-"""The wire format of tasks and reports: small JSON documents that devices in any language can read and write.
+"""The wire format of tasks and reports: small JSON documents for devices in any language.
 
-A task is published as {"curador": 1, "id": ..., "task": ...}.  A message is {"task", "epsilon", "token", "report"}: the
-task's id, the epsilon that the device kept, a token that it drew for this message, and the report's bytes.  A task is
-published only if the device client, which imports nothing of Curador, accepts it.
+A task is published as {"curador": 1, "id": ..., "task": ...}.  A message is {"task", "epsilon", "token", "report"}.
+These are the task's id, the epsilon that the device kept, a token drawn for this message, and the report's bytes.  A
+task is published only if the device client, which imports nothing of Curador, accepts it.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ VERSION = 1
 TOKEN_BYTES = 16
 
 Reason = Literal["malformed", "another task", "another epsilon", "not a report", "replayed"]
-"""Why a message is refused."""
+"""The reasons to refuse a message."""
 
 
 def refused(reason: Reason, what: str) -> MessageRefused:
-    """The error of a message that does not count.
+    """Make the error of a message that does not count.
 
     >>> reason_of(refused("malformed", "This is not a message."))
     'malformed'
@@ -42,12 +42,12 @@ def refused(reason: Reason, what: str) -> MessageRefused:
 
 
 def reason_of(refusal: MessageRefused) -> Reason:
-    """The name under which a refused message is counted."""
+    """Return the name under which a refused message is counted."""
     return cast(Reason, refusal.facts["reason"])
 
 
 def publish_task(task: Task) -> dict[str, object]:
-    """The document to hand out to devices, of a task that has a name.
+    """Write the document for devices, of a task that has a name.
 
     >>> from curador.local import KRR
     >>> task = KRR(keys=["a", "b"], epsilon=1).named("letters")
@@ -67,13 +67,13 @@ def publish_task(task: Task) -> dict[str, object]:
     try:
         curador_device.read_task(json.loads(canonical(document)))
     except curador_device.Refused as refusal:
-        # Integers of 2**53 and more, say, are not the same in every language.
+        # Integers of 2**53 and more, for example, are not the same in every language.
         raise InvalidParameter(f"No device would answer this task: {refusal}", fix="Change it.") from None
     return document
 
 
 def read_task(document: Mapping[str, Any]) -> Task:
-    """The task of a document, refused if it was altered after it was published or does not keep its epsilon."""
+    """Read the task of a document; refuse one altered after publication or one that breaks its epsilon."""
     if not isinstance(document, Mapping) or set(document) != {"curador", "id", "task"}:
         raise InvalidParameter("This is not a task.", fix="Read what publish_task() made.", code="not-a-task")
     version, body = document["curador"], document["task"]
@@ -98,7 +98,7 @@ class Message:
 
 
 def messages(task: Task, reports: Any, *, entropy: Entropy = SYSTEM) -> list[dict[str, str]]:
-    """The messages that as many devices would send of these reports, each with a token of its own.
+    """Make the messages that as many devices would send with these reports, each with its own token.
 
     >>> from curador.local import KRR
     >>> task = KRR(keys=["a", "b"], epsilon=1)
@@ -116,9 +116,9 @@ def messages(task: Task, reports: Any, *, entropy: Entropy = SYSTEM) -> list[dic
 
 
 def read_message(task: Task, message: Any) -> Message:
-    """A message on this task, or :class:`curador.errors.MessageRefused`.
+    """Read a message on this task, or raise :class:`curador.errors.MessageRefused`.
 
-    Whether its bytes can be a report is checked by :func:`sound_reports`, for many at once.
+    :func:`sound_reports` checks for many messages at once whether their bytes can be a report.
     """
     token, report = message_parts(task, message)
     found = Message(_from_hex(token), _from_base64(report))
@@ -128,7 +128,7 @@ def read_message(task: Task, message: Any) -> Message:
 
 
 def message_parts(task: Task, message: Any) -> tuple[str, str]:
-    """The texts of a message's token and report, refused unless it is on this task.
+    """Return the texts of a message's token and report; refuse it unless it is on this task.
 
     >>> from curador.local import KRR
     >>> task = KRR(keys=["a", "b"], epsilon=1)
@@ -147,7 +147,7 @@ def message_parts(task: Task, message: Any) -> tuple[str, str]:
 
 
 def sound_reports(task: Task, rows: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    """Which of these rows of bytes could have come from the task's randomizer.
+    """Mark the rows of bytes that the task's randomizer can make.
 
     >>> from curador.local import KRR
     >>> sound_reports(KRR(keys=3, epsilon=1), np.array([[0], [3], [2]], np.uint8)).tolist()
@@ -157,7 +157,7 @@ def sound_reports(task: Task, rows: NDArray[np.uint8]) -> NDArray[np.bool_]:
 
 
 def to_base64(data: bytes) -> str:
-    """Bytes as text that may stand in an address, without padding.
+    """Encode bytes as text that may stand in an address, without padding.
 
     >>> to_base64(bytes([255, 254]))
     '__4'
@@ -170,7 +170,7 @@ def _from_base64(text: str) -> bytes:
         data = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
     except (binascii.Error, ValueError):
         raise refused("malformed", "The report is not base64.") from None
-    if to_base64(data) != text:  # one text for each report: bits to spare carry nothing
+    if to_base64(data) != text:  # one text for each report: spare bits carry nothing
         raise refused("malformed", "The report is not base64.")
     return data
 

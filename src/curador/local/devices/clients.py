@@ -11,11 +11,11 @@ FILES = {"python": "curador_device.py", "js": "curador_device.js"}
 
 
 def source(language: str) -> str:
-    """The text of the client in a language.
+    """Return the text of the client in a language.
 
     >>> "getRandomValues" in source("js"), "urandom" in source("python")
     (True, True)
     """
     if language not in FILES:
-        raise InvalidParameter(f"There is no client in {language!r}.", fix=f"Choose one of {', '.join(FILES)}.")
+        raise InvalidParameter(f"{language!r} has no client.", fix=f"Choose one of {', '.join(FILES)}.")
     return (files(__package__) / FILES[language]).read_text("utf-8")

@@ -1,8 +1,8 @@
-/* Curador on a device: reads a task, checks that it keeps its epsilon, and answers it.  One file, no dependencies.
+/* Curador on a device: read a task, check that it keeps its epsilon, and answer it.  One file, no dependencies.
  *
  * A script in a page or an ES module finds everything in `globalThis.curador`; Node's `require` gives it too.  Every
- * random decision is made in integers from `crypto.getRandomValues`; docs/reference/wire.md writes down the format, and
- * which bytes are read in which order.  It is the same program as curador_device.py, which has the reasons.
+ * random decision is made in integers from `crypto.getRandomValues`; docs/reference/wire.md states the format, and
+ * which bytes are read in which order.  The program equals curador_device.py, which gives the reasons.
  *
  *     const task = curador.readTask(await (await fetch("task.json")).json());
  *     const sent = JSON.stringify(curador.message(task, "tea"));
@@ -25,12 +25,12 @@
   const PERIODS_MOST = 2 ** 12; // of one task that remembers
   const LABELS = ["name", "period", "segment"];
   const FETCH = 64; // bytes are asked for in at least this many
-  const PLANES = 12; // and for many coins in about as many planes as they mostly need
+  const PLANES = 12; // and for many coins in about as many planes as they usually need
   const NUMERAL_MOST = 64; // characters of a number that is given as text
   const NUMERAL = /^[ \t\n\f\r]*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)[ \t\n\f\r]*$/;
-  const FINEST = 2n ** 40n; // bounds are at least this part of their size apart: doubles tell the steps between them
+  const FINEST = 2n ** 40n; // bounds are at least this part of their size apart: doubles separate its steps
 
-  /** A task that is not to be answered, or a report that would cost too much: never because of a value. */
+  /** A refusal of a task, or of a report that would cost too much: never because of a value. */
   class Refused extends Error {
     constructor(what) {
       super(what);
@@ -45,13 +45,13 @@
   // ---- random decisions ---------------------------------------------------------------------------------------------
 
   function systemBytes(n) {
-    must(globalThis.crypto && crypto.getRandomValues, "There is no crypto.getRandomValues here.");
+    must(globalThis.crypto && crypto.getRandomValues, "crypto.getRandomValues is missing here.");
     const bytes = new Uint8Array(n);
     for (let i = 0; i < n; i += 65536) crypto.getRandomValues(bytes.subarray(i, i + 65536));
     return bytes;
   }
 
-  /** Random decisions with exact laws; `fetch` gives so many fair random bytes.  Make one for each report. */
+  /** Random decisions with exact laws; `fetch(n)` returns n fair random bytes.  Make one for each report. */
   class Source {
     constructor(fetch = systemBytes) {
       this.fetch = fetch;
@@ -85,10 +85,11 @@
       return x;
     }
 
-    /** `n` independent coins as packed bits, each 1 with probability threshold / 2**bits.
+    /** Draw `n` independent coins as packed bits, each 1 with probability threshold / 2**bits.
      *
-     * Each compares a uniform number with the threshold, and all do so at once, a binary digit after another from the
-     * highest: the digits of all numbers are a plane of n bits, in ⌈n/8⌉ bytes.  It ends when no number ties.
+     * Each coin compares a uniform number with the threshold.  All coins do so at once, one binary digit after another
+     * from the highest.  The digits of all numbers at one position are a plane of n bits, in ⌈n/8⌉ bytes.  Drawing ends
+     * when no number ties.
      */
     coins(threshold, bits, n) {
       const size = Math.ceil(n / 8);
@@ -116,7 +117,7 @@
       return ones;
     }
 
-    /** True with probability threshold / 2**bits: the lower half of the bits is drawn only if the upper ties. */
+    /** Draw a bit, 1 with probability threshold / 2**bits; its lower half is drawn only if the upper half ties. */
     coin(threshold, bits) {
       if (threshold >= 2 ** bits) return true;
       const half = 2 ** (bits / 2);
@@ -126,7 +127,7 @@
       return first < high || (first === high && low > 0 && this.take(bits / 16) < low);
     }
 
-    /** A uniform integer below `n`, n up to 2**32: what is out of range is thrown away whole. */
+    /** Draw a uniform integer below `n`, n up to 2**32; a draw out of range is discarded whole. */
     uniform(n) {
       const bits = n > 1 ? 32 - Math.clz32(n - 1) : 0;
       for (;;) {
@@ -135,7 +136,7 @@
       }
     }
 
-    /** As `uniform`, for a BigInt of any size: it reads the same bytes. */
+    /** Draw a uniform BigInt of any size, from the same bytes as `uniform`. */
     bigUniform(n) {
       const bits = n > 1n ? (n - 1n).toString(2).length : 0;
       for (;;) {
@@ -146,7 +147,7 @@
       }
     }
 
-    /** A uniform set of `chosen` integers below `of`, in rising order, by Floyd's algorithm. */
+    /** Draw a uniform set of `chosen` integers below `of`, in rising order, by Floyd's algorithm. */
     subset(chosen, of) {
       const found = new Set();
       for (let top = of - chosen; top < of; top++) {
@@ -156,19 +157,19 @@
       return [...found].sort((a, b) => a - b);
     }
 
-    /** True with probability n/d, of BigInts. */
+    /** Draw a bit that is 1 with probability n/d, of BigInts. */
     chance(n, d) {
       return this.bigUniform(d) < n;
     }
 
-    /** True with probability exp(-n/d), for 0 <= n <= d: if a run of coins n/d, n/2d, ... is of even length. */
+    /** Draw a bit, 1 with probability exp(-n/d), for 0 <= n <= d: if a run of coins n/d, n/2d, ... is even. */
     expCoin(n, d) {
       let k = 1n;
       while (this.chance(n, d * k)) k += 1n;
       return k % 2n === 1n;
     }
 
-    /** An integer x with probability proportional to exp(-|x| s / t), by Canonne, Kamath and Steinke (2020). */
+    /** Draw an integer x with probability proportional to exp(-|x| s / t) [Canonne, Kamath, Steinke 2020]. */
     laplace(t, s) {
       for (;;) {
         const u = this.bigUniform(t);
@@ -177,11 +178,11 @@
         while (this.expCoin(1n, 1n)) v += 1n;
         const size = (u + t * v) / s;
         const minus = this.uniform(2);
-        if (size || !minus) return minus ? -size : size; // zero must not be there twice
+        if (size || !minus) return minus ? -size : size; // zero must not be drawn in two ways
       }
     }
 
-    /** One of the two steps next to `fine` / 2**16, right on average.  It comes before the noise. */
+    /** Round `fine` / 2**16 to one of the two next steps, right on average.  Rounding precedes the noise. */
     level(fine) {
       return Math.floor(fine / 65536) + Number(this.coin(fine % 65536, 16));
     }
@@ -209,7 +210,7 @@
       this.d = d / common;
     }
     plus(other) {
-      // What the denominators share comes out first, so that nothing larger than the sum is ever divided.
+      // The common factor of the denominators comes out first, so that nothing larger than the sum is divided.
       const common = gcd(this.d, other.d);
       const [mine, theirs] = [this.d / common, other.d / common];
       const n = this.n * theirs + other.n * mine;
@@ -264,7 +265,7 @@
 
   const any = (x) => x;
 
-  /** Whether n/d <= e**epsilon is shown: by a partial sum of the series with every term rounded down. */
+  /** Prove n/d <= e**epsilon by a partial sum of the series, every term rounded down; else return false. */
   function keeps(n, d, epsilon) {
     const x = epsilon.n > ENOUGH * epsilon.d ? new Fraction(ENOUGH) : epsilon;
     let term = 1n << PRECISION;
@@ -276,17 +277,17 @@
     return n << PRECISION <= total * d;
   }
 
-  /** How many bytes an integer below `n` has in a report. */
+  /** The number of bytes of an integer below `n` in a report. */
   const bytesFor = (n) => (n <= 2 ** 8 ? 1 : n <= 2 ** 16 ? 2 : 4);
 
-  /** Integers as so many bytes each, the highest first. */
+  /** Encode integers in `size` bytes each, the highest byte first. */
   function words(numbers, size) {
     const bytes = [];
     for (const x of numbers) for (let i = size - 1; i >= 0; i--) bytes.push(Math.floor(x / 256 ** i) % 256);
     return bytes;
   }
 
-  /** Packed bits, the first the highest of the first byte. */
+  /** Pack bits, the first as the highest of the first byte. */
   function packed(cells) {
     const bytes = new Array(Math.ceil(cells.length / 8)).fill(0);
     cells.forEach((cell, i) => {
@@ -301,7 +302,7 @@
     return ones;
   }
 
-  /** UTF-8 that keeps half a surrogate pair as it is, as Python's "surrogatepass". */
+  /** Encode as UTF-8 and keep half a surrogate pair as it is, like Python's "surrogatepass". */
   function utf8(string) {
     const bytes = [];
     for (const character of string) {
@@ -331,7 +332,7 @@
     return [cube, primes.slice(0, 8).map((p) => root(BigInt(p) << 64n, 2n))];
   })();
 
-  /** SHA-256 of bytes; the browser's own is only there in secure pages, and only answers later. */
+  /** SHA-256 of bytes; the browser's own exists only in secure pages, and is asynchronous. */
   function sha256(message) {
     const bits = message.length * 8;
     const bytes = [...message, 0x80];
@@ -364,7 +365,7 @@
   const hex = (bytes) => bytes.map((x) => x.toString(16).padStart(2, "0")).join("");
   const unhex = (digits) => digits.match(/../g).map((x) => parseInt(x, 16));
 
-  /** Where the hash function of this row sends a key's code: the lowest bits of the first eight bytes of a SHA-256. */
+  /** Hash a key's code to a place of this row: the lowest bits of the first eight bytes of a SHA-256. */
   function place(salt, row, code, places) {
     const bytes = sha256([...utf8(`${salt}\n${row}\n`), ...code]);
     return (bytes[5] * 65536 + bytes[6] * 256 + bytes[7]) % places; // a power of two, at most 2**24
@@ -383,10 +384,10 @@
   }
 
   // ---- values -------------------------------------------------------------------------------------------------------
-  // A person may have any value, and a task may be anybody's.  Whatever the value is, it makes one report: a device
-  // that refused some values would tell by its silence, for nothing, which ones.
+  // A person may have any value, and anyone may write a task.  Every value makes one report: a device that refused some
+  // values would reveal them by its silence, at no cost.
 
-  /** What looking at a part of a value gives; undefined if that runs code which fails, as a getter or a proxy may. */
+  /** Read a part of a value; undefined if that runs code which fails, as a getter or a proxy may. */
   function looked(look) {
     try {
       return look();
@@ -395,7 +396,7 @@
     }
   }
 
-  /** The value as a number, of either kind, or its decimals in a short text; NaN and truth values are none. */
+  /** Convert either kind of number, or decimals in a short text; null for NaN, truth values and the rest. */
   function numberOf(value) {
     if (typeof value === "bigint") return value;
     if (typeof value === "number") return Number.isNaN(value) ? null : value;
@@ -410,7 +411,7 @@
     return integer !== null && abs(integer) < 1n << 63n ? integer : null;
   }
 
-  /** A string or an integer between -2**63 and 2**63 as bytes; everything else counts as the empty string. */
+  /** Encode a string or an integer between -2**63 and 2**63; everything else counts as the empty string. */
   function keyCode(value) {
     if (typeof value === "string") return utf8(`s${value}`);
     const integer = integerOf(value);
@@ -418,11 +419,11 @@
   }
 
   const double = ({ n, d }) => Number(n) / Number(d);
-  const told = (counts_as, note = "") => ({ counts_as, note });
+  const description = (counts_as, note = "") => ({ counts_as, note });
 
   // ---- the mechanisms -----------------------------------------------------------------------------------------------
 
-  /** A question that was read and is known to keep its epsilon; `readTask` makes it. */
+  /** A question that was read and proved to keep its epsilon; `readTask` makes it. */
   class Task {
     static fields = { epsilon: fraction };
 
@@ -447,7 +448,7 @@
       must(keeps(n, d, each), `This task's thresholds do not keep epsilon = ${this.epsilon}.`);
     }
 
-    /** That a threshold of so many, true or else false, keeps epsilon. */
+    /** Refuse unless an answer that is true for `threshold` of `unit` draws keeps epsilon. */
     truePromise(threshold, unit, times = 1) {
       this.promise(BigInt(threshold), BigInt(unit - threshold), times);
     }
@@ -484,13 +485,13 @@
       return this.number(value) ?? this.otherNumber;
     }
 
-    told(value) {
+    describe(value) {
       const own = this.seen(value);
       const key = this.keys instanceof Map ? [...this.keys.keys()][own] : own;
-      return told(key, this.number(value) === null ? "It is not among the keys." : "");
+      return description(key, this.number(value) === null ? "It is not among the keys." : "");
     }
 
-    kept(own, keep, size, source) {
+    keepOrRedraw(own, keep, size, source) {
       const other = source.uniform(size); // drawn in any case
       return source.coin(keep, this.bits) ? own : other;
     }
@@ -510,7 +511,7 @@
     }
 
     draw(own, source) {
-      return words([this.kept(own, this.keep, this.size, source)], this.reportBytes);
+      return words([this.keepOrRedraw(own, this.keep, this.size, source)], this.reportBytes);
     }
   }
 
@@ -551,12 +552,12 @@
       return words(this.hashed(own, source), this.word);
     }
 
-    /** The masks of a hash function, and the answer. */
+    /** Draw the masks of a hash function, and the answer. */
     hashed(own, source) {
       const masks = [];
       for (let j = 0; j < this.hash_bits; j++) masks.push(source.uniform(this.masks));
       const answer = masks.reduce((sum, mask, j) => sum + (odd(mask & own) << j), 0);
-      return [...masks, this.kept(answer, this.keep, 2 ** this.hash_bits, source)];
+      return [...masks, this.keepOrRedraw(answer, this.keep, 2 ** this.hash_bits, source)];
     }
   }
 
@@ -597,7 +598,7 @@
       const last = this.size - 1;
       const cells = new Array(this.size).fill(false);
       for (const other of source.subset(this.chosen - Number(withOwn), last))
-        cells[other !== own ? other : last] = true; // the last stands in for the own one
+        cells[other !== own ? other : last] = true; // the last key stands in for the own one
       cells[own] = withOwn;
       return packed(cells);
     }
@@ -617,8 +618,8 @@
 
     draw(own, source) {
       const asked = source.subset(this.sampled, this.size);
-      const said = asked.map((v) => 2 * v + Number((v === own) === source.coin(this.true, this.bits)));
-      return words(said, this.word);
+      const answers = asked.map((v) => 2 * v + Number((v === own) === source.coin(this.true, this.bits)));
+      return words(answers, this.word);
     }
   }
 
@@ -639,24 +640,24 @@
       return this.reportOn(this.remember(own, null, source), source);
     }
 
-    /** What to keep after a person had this value: a permanent answer for each of the first `values` of them. */
+    /** Update the state after a value: a permanent answer for each of the first `values` values. */
     remember(own, kept, source) {
       let { met, answers, last } = kept || { met: [], answers: [], last: -1 };
       if (met.includes(own)) {
         last = met.indexOf(own);
       } else if (met.length < this.values) {
-        // Beyond them it goes on with the last, since silence would tell of a change.
-        answers = [...answers, this.kept(own, this.keep, this.size, source)];
+        // Later values repeat the last answer, since silence would reveal a change.
+        answers = [...answers, this.keepOrRedraw(own, this.keep, this.size, source)];
         [met, last] = [[...met, own], met.length];
       }
       return { met, answers, last };
     }
 
     reportOn(kept, source) {
-      return words([this.kept(kept.answers[kept.last], this.again, this.size, source)], this.reportBytes);
+      return words([this.keepOrRedraw(kept.answers[kept.last], this.again, this.size, source)], this.reportBytes);
     }
 
-    /** Whether this is what `remember` gave. */
+    /** Check that `remember` can have made this state. */
     isKept(kept) {
       if (!isObject(kept) || !sameNames(kept, ["met", "answers", "last"])) return false;
       const { met, answers, last } = kept;
@@ -692,16 +693,16 @@
       return Number((2n * n + d) / (2n * d)); // to the nearest; halves go up
     }
 
-    told(value) {
+    describe(value) {
       const number = numberOf(value);
-      if (number === null) return told(double(this.low), "It is no number.");
+      if (number === null) return description(double(this.low), "It is not a number.");
       const [n, d] = Number.isFinite(number) || typeof number === "bigint" ? ratio(number) : [number > 0 ? 1n : -1n, 0n]; // infinite
-      if (n * this.low.d < this.low.n * d) return told(double(this.low), "It is beyond the bounds.");
-      if (n * this.high.d > this.high.n * d) return told(double(this.high), "It is beyond the bounds.");
-      return told(Number(number));
+      if (n * this.low.d < this.low.n * d) return description(double(this.low), "It is beyond the bounds.");
+      if (n * this.high.d > this.high.n * d) return description(double(this.high), "It is beyond the bounds.");
+      return description(Number(number));
     }
 
-    /** The fraction of `steps` that the value is above low, clamped: exact, so the same in every language. */
+    /** The value's distance above low as a fraction of `steps`, clamped: exact, so the same in every language. */
     share(given, steps) {
       const value = numberOf(given);
       if (value === null) return [0n, 1n]; // it counts as low
@@ -724,7 +725,7 @@
 
     draw(own, source) {
       const noisy = BigInt(source.level(own)) + source.laplace(this.scale.n, this.scale.d);
-      // The collector takes none from farther, where noise ends once in e**64 reports.
+      // The collector accepts no noise from farther, where it ends once in e**64 reports.
       const held = noisy < 0n ? -least(-noisy, this.beyond) : least(noisy, BigInt(LEVELS) + this.beyond);
       const bits = BigInt.asUintN(64, held);
       return words([Number(bits >> 32n), Number(bits & 0xffffffffn)], 4);
@@ -732,8 +733,8 @@
   }
 
   function duchiBit(level, slope, source) {
-    const [told, own, fair] = [source.coin(slope, 16), source.coin(level, 16), source.coin(2 ** 15, 16)];
-    return Number(told ? own : fair);
+    const [lean, own, fair] = [source.coin(slope, 16), source.coin(level, 16), source.coin(2 ** 15, 16)];
+    return Number(lean ? own : fair);
   }
 
   class Duchi extends Bounded {
@@ -751,7 +752,7 @@
     }
   }
 
-  /** A task whose reports are cells, most often of a window that moves with the value. */
+  /** A task whose reports are cells, usually of a window that moves with the value. */
   class Windowed extends Bounded {
     static fields = { ...Bounded.fields, window: whole, inside: whole };
 
@@ -837,11 +838,11 @@
       return this.given(value).map((x) => super.seen(x));
     }
 
-    told(value) {
-      const each = this.given(value).map((x) => super.told(x));
+    describe(value) {
+      const each = this.given(value).map((x) => super.describe(x));
       const odd = each.filter((one) => one.note).length;
       const note = `${odd} of its coordinates are no numbers, or beyond the bounds.`;
-      return told(each.map((one) => one.counts_as), odd ? note : "");
+      return description(each.map((one) => one.counts_as), odd ? note : "");
     }
 
     given(value) {
@@ -858,7 +859,7 @@
     }
   }
 
-  /** A task about strings or integers that nobody lists. */
+  /** A task about strings or integers without a list of them. */
   class Hashed extends Task {
     static fields = { ...Task.fields, true: whole };
 
@@ -866,17 +867,17 @@
       return keyCode(value);
     }
 
-    told(value) {
-      if (typeof value === "string") return told(value);
+    describe(value) {
+      if (typeof value === "string") return description(value);
       const integer = integerOf(value);
-      if (integer === null) return told("", "It is neither a string nor an integer.");
-      return told(Number.isSafeInteger(Number(integer)) ? Number(integer) : integer);
+      if (integer === null) return description("", "It is neither a string nor an integer.");
+      return description(Number.isSafeInteger(Number(integer)) ? Number(integer) : integer);
     }
 
     checkPlaces(name, most, times) {
       const places = this[name];
       const power = 2 <= places && places <= most && !(places & (places - 1));
-      must(power, `${name} is no power of two from 2 to ${most}.`);
+      must(power, `${name} is not a power of two from 2 to ${most}.`);
       this.between(1, WIDE - 1, "true");
       this.truePromise(this.true, WIDE, times);
       this.reportBytes = 2 + Math.ceil(places / 8);
@@ -900,7 +901,7 @@
       return this.reportOn(this.remember(own, null, source), source);
     }
 
-    /** What to keep, and make every report from: of the first value, whatever comes after it. */
+    /** Return the state of the first value; later values do not change it, and every report is made from it. */
     remember(own, kept, source) {
       if (kept) return kept;
       const cohort = source.uniform(this.cohorts);
@@ -917,7 +918,7 @@
       return row.map((ones, i) => (i < 2 ? ones : low[i - 2] ^ (ones & (low[i - 2] ^ high[i - 2]))));
     }
 
-    /** Whether this is what `remember` gave. */
+    /** Check that `remember` can have made this state. */
     isKept(kept) {
       if (!isObject(kept) || !sameNames(kept, ["row"]) || typeof kept.row !== "string") return false;
       if (kept.row.length !== 2 * this.reportBytes || !/^[0-9a-f]+$/.test(kept.row)) return false;
@@ -927,7 +928,7 @@
     }
   }
 
-  /** Which of `n` bits are flipped, packed: those that are not kept, with probability threshold / 2**32 each. */
+  /** Draw the flipped bits among `n`, packed; each is kept with probability threshold / 2**32. */
   function flips(source, threshold, n) {
     const kept = source.coins(threshold, 32, n);
     return kept.map((x, i) => ~x & (i === kept.length - 1 ? 255 << (8 * kept.length - n) : 255));
@@ -989,27 +990,27 @@
       this.oracle = Object.freeze(new Olh({ epsilon: `${this.epsilon}`, ...oracle }));
       this.first = Math.min(2, this.length);
       this.levels = this.length - this.first + 1;
-      const table = this.levels * (1 + this.rows * this.oracle.masks); // what a collector counts
+      const table = this.levels * (1 + this.rows * this.oracle.masks); // the numbers that a collector counts
       must(table <= TABLE_MOST, "rows and places are too many to count.");
       this.word = bytesFor(Math.max(this.levels, this.rows, this.oracle.masks, 2 ** this.hash_bits));
       this.reportBytes = this.word * (this.hash_bits + 3);
     }
 
-    told(value) {
+    describe(value) {
       const code = this.seen(value);
       if (this.kind === "text") {
         const text = typeof value === "string" ? value : "";
-        const note = typeof value === "string" ? "" : "It is no text.";
+        const note = typeof value === "string" ? "" : "It is not a text.";
         const end = code.findIndex((byte) => byte >= 0xfe);
         const exact = new TextDecoder("utf-8", { ignoreBOM: true }); // a mark is part of the text
         const kept = exact.decode(Uint8Array.from(end < 0 ? code : code.slice(0, end)));
         const changed = text === kept ? "" : "Half a character is replaced.";
-        return told(kept, code[end] === 0xfe ? "It is cut." : note || changed);
+        return description(kept, code[end] === 0xfe ? "It is cut." : note || changed);
       }
       const number = numberOf(value);
       const held = BigInt(`0x${hex(code)}`) - (1n << BigInt(8 * this.length - 1));
       const shown = Number.isSafeInteger(Number(held)) ? Number(held) : held;
-      return told(shown, number === null ? "It is no number." : number == held ? "" : "It is cut.");
+      return description(shown, number === null ? "It is not a number." : number == held ? "" : "It is cut.");
     }
 
     seen(value) {
@@ -1031,7 +1032,10 @@
     }
   }
 
-  /** A string as so many bytes: its UTF-8 and FF; if that is longer, the characters that fit, FE and FF. */
+  /** Encode a string in `length` bytes: its UTF-8, padded with FF.
+   *
+   * A longer one is cut to the characters that fit, then FE and FF.
+   */
   function textCode(value, length) {
     const code = utf8(value.replace(/\p{Surrogate}/gu, "\ufffd")); // half a pair, as TextEncoder has it
     if (code.length > length) {
@@ -1070,9 +1074,9 @@
       return this.each.map((part, j) => part.seen(given(value, this.names[j])));
     }
 
-    told(value) {
-      const each = this.each.map((part, j) => [this.names[j], part.told(given(value, this.names[j]))]);
-      return told(Object.fromEntries(each), looked(() => isObject(value)) ? "" : "It is no record.");
+    describe(value) {
+      const each = this.each.map((part, j) => [this.names[j], part.describe(given(value, this.names[j]))]);
+      return description(Object.fromEntries(each), looked(() => isObject(value)) ? "" : "It is not a record.");
     }
 
     draw(own, source) {
@@ -1120,10 +1124,10 @@
     return new kind(body);
   }
 
-  /** The task of a published document, refused if it was altered or does not keep its epsilon.
+  /** Read the task of a published document, refused if it was altered or does not keep its epsilon.
    *
-   * A report is made of every value, of any type, so that silence tells nothing: what is no number counts as low, what
-   * is not listed as the task's rest or, if it has none, as its first key.  Work and bytes are bounded.
+   * Every value, of any type, makes a report, so that silence reveals nothing.  A value that is not a number counts as
+   * low.  An unlisted value counts as the task's rest or, without a rest, as its first key.  Work and bytes are bounded.
    */
   function readTask(document) {
     const named = isObject(document) && sameNames(document, ["curador", "id", "task"]);
@@ -1146,20 +1150,20 @@
 
   const digestOf = (body) => hex(sha256(utf8(canonical(body))));
 
-  /** For developers: what a value counts as on this task, and a note if that is not what it is.
+  /** For developers: what a value counts as on this task, with a note if that differs from the value.
    *
-   * Nothing is drawn.  It is the value itself, so it must never be sent.
+   * Nothing is drawn.  The result is the value itself, so it must never be sent.
    */
   function check(task, value) {
-    return task.told(value);
+    return task.describe(value);
   }
 
-  /** One report on a value, as bytes. */
+  /** Draw a report on a value, as bytes. */
   function report(task, value, source = new Source()) {
     return Uint8Array.from(task.draw(task.seen(value), source));
   }
 
-  /** A message with one report, to be sent once.  A Device also counts what was spent, and remembers. */
+  /** Draw a message to send once.  A Device also counts the budget spent, and remembers answers. */
   function message(task, value, source = new Source()) {
     return toMessage(task, report(task, value, source), source);
   }
@@ -1170,7 +1174,7 @@
     return { task: task.id, epsilon: `${task.epsilon}`, token: hex(token), report: base64(bytes) };
   }
 
-  /** Bytes as text that may stand in an address, without padding. */
+  /** Encode bytes as text that may stand in an address, without padding. */
   function base64(bytes) {
     const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     let written = "";
@@ -1184,21 +1188,21 @@
 
   // ---- what a device keeps ------------------------------------------------------------------------------------------
 
-  /** Their sum, of bounded size whatever the denominators: rounded up once it would be of more than 128 bits. */
+  /** Add epsilons; round the sum up if its denominator would exceed 128 bits. */
   function sum(spent, epsilon) {
     const found = spent.plus(epsilon);
     if (found.d < 1n << 128n) return found;
     return new Fraction(((found.n << 64n) + found.d - 1n) / found.d, 1n << 64n);
   }
 
-  /** One person's device: what it answered, what it may still spend, and the permanent answers it gave.
+  /** A person's device: its answers, its remaining budget, and its permanent answers.
    *
-   * `save` gets the state, a plain object, before any message is given out; it may return a promise, and the next save
-   * begins when that is settled.  If it fails the report counts as spent, though nobody gets it.  It must not wait for
-   * an answer of the device that it saves.  Tasks that ask for more than one value of a person cover no change of value
-   * with their epsilon; they are answered only if `changes` is true.
+   * `save` gets the state, a plain object, before any message is released; it may return a promise, and the next save
+   * begins when that is settled.  If it fails, the report counts as spent although it is never released.  It must not
+   * wait for an answer of the device that it saves.  Some tasks ask for more than one value of a person; their epsilon
+   * does not cover a change of value.  They are answered only if `changes` is true.
    *
-   * Whether a task is refused depends on the task and on what was answered before, never on the value.
+   * Whether a task is refused depends on the task and on earlier answers, never on the value.
    */
   class Device {
     #limit;
@@ -1208,14 +1212,14 @@
     #kept;
     #save;
     #saving = Promise.resolve();
-    #busy = false; // while a value is looked at and its report drawn
+    #busy = false; // while a value is read and its report drawn
 
     constructor(limit, save, options = {}) {
-      const changes = Object.hasOwn(options, "changes") ? options.changes : false; // not what a prototype says
+      const changes = Object.hasOwn(options, "changes") ? options.changes : false; // never a prototype's
       this.#begin({ curador: VERSION, limit: String(limit), changes, answered: [], kept: {} }, save);
     }
 
-    /** The device whose state was saved, refused if it is none: one that starts anew would spend anew. */
+    /** Restore a device from a saved state; refuse anything else: a new device would spend the budget again. */
     static fromJSON(state, save) {
       const made = new Device(0, save);
       made.#begin(state, save);
@@ -1252,17 +1256,17 @@
       this.#spent = sum(this.#spent, epsilon);
     }
 
-    /** The epsilon of all tasks that were answered, as text such as "3/2". */
+    /** The epsilon of all answered tasks together, as text such as "3/2". */
     get spent() {
       return `${this.#spent}`;
     }
 
-    /** What further tasks may cost, as text. */
+    /** The epsilon that further tasks may cost, as text. */
     get remaining() {
       return `${this.#limit.minus(this.#spent)}`;
     }
 
-    /** The state; `fromJSON` reads it, in any language. */
+    /** The state as a document; `fromJSON` reads it, in any language. */
     toJSON() {
       const written = ([task, { digest, epsilon, periods }]) =>
         ({ task, digest, epsilon: `${epsilon}`, periods: [...periods] });
@@ -1271,13 +1275,13 @@
       return { curador: VERSION, limit: `${this.#limit}`, changes: this.#changes, answered, kept };
     }
 
-    /** A promise of a message: a first one is charged and saved, later ones only where the task remembers.
+    /** Promise a message on the task.
      *
-     * Of a task that remembers, all periods are charged once, and each is answered once; other tasks are new ones in
-     * every period.
+     * A first message is charged and saved.  Later ones need a task that remembers: all its periods are charged once,
+     * and each is answered once.  Other tasks are new tasks in every period.
      */
     async message(task, value, source = new Source()) {
-      // Looking at a value, or asking a source, may run code that asks this device again, between check and charge.
+      // Reading a value, or asking a source, may run code that asks this device again, between check and charge.
       if (this.#busy) throw new Error("A value or a source must not answer with the device that reads it.");
       this.#busy = true;
       let made;
@@ -1286,12 +1290,12 @@
       } finally {
         this.#busy = false;
       }
-      await this.#saved();
+      await this.#saveNext();
       return made;
     }
 
     #answer(task, value, source) {
-      let kept = this.#checked(task); // before the value is looked at
+      let kept = this.#checked(task); // before reading the value
       const own = task.seen(value);
       let bytes;
       if (task.remembers) {
@@ -1301,22 +1305,22 @@
         bytes = task.draw(own, source);
       }
       const made = toMessage(task, bytes, source);
-      // A source that fails before this has cost nothing, since nothing of the value has left.  Nothing was awaited
-      // since the check, so that two at once do not both see what is left.
+      // A source that fails before this has cost nothing, since nothing about the value has left.  Nothing was
+      // awaited since the check, so that two concurrent messages do not both see the same remaining budget.
       if (!this.#answered.has(task.series)) this.#charge(task.digest, task.epsilon, []);
       if (task.remembers) this.#kept.set(task.series, kept);
       if (task.remembers && task.period !== null) this.#answered.get(task.series).periods.push(task.period);
       return made;
     }
 
-    /** Saves after the saves before it, with everything that was charged by then: an older state never lands last. */
-    #saved() {
+    /** Save after all earlier saves, with every charge made by then: an older state never lands last. */
+    #saveNext() {
       const mine = this.#saving.then(() => this.#save(this.toJSON()));
-      this.#saving = mine.catch(() => {}); // who waits for that one is told; the next is made all the same
+      this.#saving = mine.catch(() => {}); // its own caller sees the failure; the next save runs all the same
       return mine;
     }
 
-    /** What is kept of a task that may be answered now; the others are refused, before anything is drawn. */
+    /** Return the state of a task that may be answered now, or refuse the task before anything is drawn. */
     #checked(task) {
       if (!(task instanceof Task)) throw new TypeError("This is not a task that was read.");
       if (this.#answered.has(task.series)) {

@@ -1,7 +1,9 @@
-"""Curador on a device: reads a task, checks that it keeps its epsilon, and answers it.  Copy this one file and run it.
+"""Curador on a device: read a task, check that it keeps its epsilon, and answer it.
+
+Copy this one file and run it.
 
 Standard library only, Python 3.9 or later.  Every random decision is made in integers from the bytes of the operating
-system; docs/reference/wire.md writes down the format, and which bytes are read in which order.
+system.  docs/reference/wire.md states the format, and which bytes are read in which order.
 
     task = read_task(json.load(open("task.json")))
     print(json.dumps(message(task, "tea")))
@@ -38,19 +40,19 @@ TABLE_MOST = 1 << 28  # numbers that a collector counts
 LABEL_MOST = 1 << 8  # bytes of a name, a period or a segment
 PERIODS_MOST = 1 << 12  # of one task that remembers
 LABELS = ("name", "period", "segment")
-FINEST = 1 << 40  # bounds are at least this part of their size apart, so that doubles tell the steps between them
+FINEST = 1 << 40  # bounds are at least this part of their size apart, so that doubles separate the steps between them
 PRECISION = 192  # bits after the point when e**epsilon is bounded from below
 INFINITE = float("inf")
 ENOUGH = 64  # no threshold of 32 bits makes a ratio of e**64
 FETCH = 64  # bytes are asked for in at least this many
-PLANES = 12  # and for many coins in about as many planes as they mostly need
+PLANES = 12  # and for many coins in about as many planes as they usually need
 NUMERAL_MOST = 64  # characters of a number that is given as text
 NUMERAL = re.compile(r"[ \t\n\f\r]*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)[ \t\n\f\r]*")
 Number = Union[int, float]  # noqa: UP007 (Python 3.9)
 
 
 class Refused(ValueError):
-    """A task that is not to be answered, or a report that would cost too much: never because of a value.
+    """A refusal of a task, or of a report that would cost too much: never because of a value.
 
     >>> str(Refused("This is not a task."))
     'This is not a task.'
@@ -66,7 +68,7 @@ def _must(true: object, what: str) -> None:
 
 
 class Source:
-    """Random decisions with exact laws; ``fetch`` gives so many fair random bytes.
+    """Random decisions with exact laws; ``fetch(n)`` returns n fair random bytes.
 
     Make one for each report, as :func:`report` does, so that no bytes are left over for a fork to repeat.
 
@@ -98,10 +100,11 @@ class Source:
         return self._bytes[at] if n == 1 else int.from_bytes(self._bytes[at : at + n], "big")
 
     def coins(self, threshold: int, bits: int, n: int) -> int:
-        """``n`` independent coins in as many bits, the first the highest; each is 1 with chance threshold / 2**bits.
+        """Draw ``n`` coins, the first in the highest bit; each is 1 with chance threshold / 2**bits.
 
-        Each compares a uniform number with the threshold, and all do so at once, a binary digit after another from the
-        highest: the digits of all numbers are a plane of n bits, in ⌈n/8⌉ bytes.  It ends when no number ties.
+        Each coin compares a uniform number with the threshold.  All coins do so at once, one binary digit after another
+        from the highest.  The digits of all numbers at one position are a plane of n bits, in ⌈n/8⌉ bytes.  Drawing
+        ends when no number ties.
         """
         ones, tied = 0, (1 << n) - 1
         if threshold >= 1 << bits:
@@ -122,7 +125,7 @@ class Source:
         return ones
 
     def coin(self, threshold: int, bits: int) -> bool:
-        """True with probability threshold / 2**bits: the lower half of the bits is drawn only if the upper ties."""
+        """Draw a bit, 1 with chance threshold / 2**bits; the lower half is drawn only if the upper ties."""
         if threshold >= 1 << bits:
             return True
         half = bits >> 1
@@ -133,7 +136,7 @@ class Source:
         return low > 0 and self.take(bits >> 4) < low
 
     def uniform(self, n: int) -> int:
-        """A uniform integer below ``n``: what is out of range is thrown away whole."""
+        """Draw a uniform integer below ``n``; a draw out of range is discarded whole."""
         bits = (n - 1).bit_length()
         size, mask = (bits + 7) >> 3, (1 << bits) - 1
         while (drawn := self.take(size) & mask) >= n:
@@ -141,7 +144,7 @@ class Source:
         return drawn
 
     def subset(self, chosen: int, of: int) -> list[int]:
-        """A uniform set of ``chosen`` integers below ``of``, in rising order, by Floyd's algorithm."""
+        """Draw a uniform set of ``chosen`` integers below ``of``, in rising order, by Floyd's algorithm."""
         found: set[int] = set()
         for top in range(of - chosen, of):
             drawn = self.uniform(top + 1)
@@ -149,18 +152,18 @@ class Source:
         return sorted(found)
 
     def chance(self, n: int, d: int) -> bool:
-        """True with probability n/d."""
+        """Draw a bit that is 1 with probability n/d."""
         return self.uniform(d) < n
 
     def exp_coin(self, n: int, d: int) -> bool:
-        """True with probability exp(-n/d), for 0 <= n <= d: if a run of coins n/d, n/2d, ... is of even length."""
+        """Draw a bit, 1 with probability exp(-n/d), for 0 <= n <= d: if a run of coins n/d, n/2d, ... is even."""
         k = 1
         while self.chance(n, d * k):
             k += 1
         return k % 2 == 1
 
     def laplace(self, scale: Fraction) -> int:
-        """An integer x with probability proportional to exp(-|x| / scale), by Canonne, Kamath and Steinke (2020)."""
+        """Draw an integer x with probability ~ exp(-|x| / scale), by Canonne, Kamath and Steinke (2020)."""
         t, s = scale.numerator, scale.denominator
         while True:
             u, v = self.uniform(t), 0
@@ -169,11 +172,11 @@ class Source:
             while self.exp_coin(1, 1):
                 v += 1
             size, minus = (u + t * v) // s, self.uniform(2)
-            if size or not minus:  # zero must not be there twice
+            if size or not minus:  # zero must not be drawn in two ways
                 return -size if minus else size
 
     def level(self, fine: int) -> int:
-        """One of the two steps next to ``fine`` / 2**16, right on average.  It comes before the noise."""
+        """Round ``fine`` / 2**16 to one of the two next steps, right on average.  Rounding precedes the noise."""
         return (fine >> 16) + self.coin(fine & 0xFFFF, 16)
 
 
@@ -223,7 +226,7 @@ def _any(x: Any, name: str) -> Any:
 
 
 def _keeps(n: int, d: int, epsilon: Fraction) -> bool:
-    """Whether n/d <= e**epsilon is shown: by a partial sum of the series with every term rounded down."""
+    """Prove n/d <= e**epsilon by a partial sum of its series, terms rounded down; else return False."""
     x, k, term, total = min(epsilon, Fraction(ENOUGH)), 0, 1 << PRECISION, 1 << PRECISION
     while term:
         k += 1
@@ -233,53 +236,53 @@ def _keeps(n: int, d: int, epsilon: Fraction) -> bool:
 
 
 def _bytes_for(n: int) -> int:
-    """How many bytes an integer below ``n`` has in a report."""
+    """The number of bytes of an integer below ``n`` in a report."""
     return 1 if n <= 1 << 8 else 2 if n <= 1 << 16 else 4
 
 
 def _words(numbers: list[int], size: int) -> bytes:
-    """Integers as so many bytes each, the highest first."""
+    """Encode integers in ``size`` bytes each, the highest byte first."""
     return b"".join(int(x).to_bytes(size, "big") for x in numbers)
 
 
-def _packed(cells: int, n: int) -> bytes:
-    """The lowest ``n`` bits, from the highest of the first byte on, with zeros to spare at the end."""
+def _pack(cells: int, n: int) -> bytes:
+    """Pack the lowest ``n`` bits, from the highest of the first byte on; spare bits at the end are zero."""
     size = (n + 7) // 8
     return (cells << (8 * size - n)).to_bytes(size, "big")
 
 
 def _bits(cells: list[bool]) -> bytes:
-    """Packed bits, the first the highest of the first byte."""
-    return _packed(int("".join("1" if cell else "0" for cell in cells), 2), len(cells))
+    """Pack bits, the first as the highest of the first byte."""
+    return _pack(int("".join("1" if cell else "0" for cell in cells), 2), len(cells))
 
 
 def _place(salt: str, row: int, code: bytes, places: int) -> int:
-    """Where the hash function of this row sends a key's code: the lowest bits of the first eight bytes of a SHA-256."""
+    """Hash a key's code to a place of this row: the lowest bits of the first eight bytes of a SHA-256."""
     return int.from_bytes(hashlib.sha256(f"{salt}\n{row}\n".encode() + code).digest()[:8], "big") % places
 
 
 # ---- values ----------------------------------------------------------------------------------------------------------
-# A person may have any value, and a task may be anybody's.  Whatever the value is, it makes one report: a device that
-# refused some values would tell by its silence, for nothing, which ones.
+# A person may have any value, and anyone may write a task.  Every value makes one report: a device that refused some
+# values would reveal them by its silence, at no cost.
 
 
-# Classes are asked for by type(): what an object says of its own class (__class__, as proxies do) may not be so.
+# Classes are compared by type(): an object may lie about its own class (__class__, as proxies do).
 
 
 def _as_text(value: object) -> str | None:
-    """The text that a value is, or None."""
+    """The value as a text, or None."""
     return str.__str__(value) if issubclass(type(value), str) else None
 
 
 def _as_list(value: object) -> list[Any] | None:
-    """What is in a list or a tuple, or None."""
+    """The items of a list or a tuple, or None."""
     if issubclass(type(value), list):
         return list.__getitem__(value, slice(None))  # type: ignore[call-overload, no-any-return]
     return list(tuple.__iter__(value)) if issubclass(type(value), tuple) else None  # type: ignore[arg-type]
 
 
-def _named(value: object, name: str) -> Any:
-    """What a dictionary has under this name, or None."""
+def _lookup(value: object, name: str) -> Any:
+    """Look up a name in a dictionary; None if there is none."""
     try:
         return dict.get(value, name) if issubclass(type(value), dict) else None  # type: ignore[call-overload]
     except Exception:  # noqa: BLE001 (its names may be of any class)
@@ -287,7 +290,7 @@ def _named(value: object, name: str) -> Any:
 
 
 def _number_of(value: object) -> Number | None:
-    """The value as a number: any that Python knows, or its decimals in a short text; NaN and truth values are none."""
+    """Convert any Python number, or decimals in a short text; None for NaN, truth values and the rest."""
     if type(value) is int or type(value) is float:
         return value if value == value else None
     try:
@@ -300,7 +303,7 @@ def _number_of(value: object) -> Number | None:
         if isinstance(value, (Real, Decimal)) and not isinstance(value, bool):
             number = _as_double(value)
             return number if number == number else None
-    except Exception:  # noqa: BLE001 (a value may be of any class, and silence would tell which)
+    except Exception:  # noqa: BLE001 (a value may be of any class, and silence would reveal which)
         return None
     return None
 
@@ -319,7 +322,7 @@ def _integer_of(value: object) -> int | None:
 
 
 def _key_code(value: object) -> bytes:
-    """A string or an integer between -2**63 and 2**63 as bytes; everything else counts as the empty string."""
+    """Encode a string or an integer between -2**63 and 2**63; everything else counts as the empty string."""
     text = _as_text(value)
     if text is not None:
         return b"s" + text.encode("utf-8", "surrogatepass")
@@ -331,7 +334,7 @@ def _double(x: Fraction) -> float:
     return float(x.numerator) / float(x.denominator)
 
 
-def _told(counts_as: Any, note: str = "") -> dict[str, Any]:
+def _description(counts_as: Any, note: str = "") -> dict[str, Any]:
     return {"counts_as": counts_as, "note": note}
 
 
@@ -339,7 +342,7 @@ def _told(counts_as: Any, note: str = "") -> dict[str, Any]:
 
 
 class Task(ABC):
-    """A question that was read and is known to keep its epsilon; :func:`read_task` makes it.
+    """A question that was read and proved to keep its epsilon; :func:`read_task` makes it.
 
     >>> KINDS["duchi"]({"low": "0", "high": "10", "epsilon": "1", "slope": 30284}).report_bytes
     1
@@ -350,9 +353,9 @@ class Task(ABC):
     period: str | None
     segment: str | None
     id: str
-    digest: str  # what a device answers once: all 32 bytes, without the period if the task remembers
-    series: str  # the first 16 of them, which are the id of a task that does not
-    report_bytes: int  # how many a report has
+    digest: str  # identifies a question that a device answers once: 32 bytes, without the period if the task remembers
+    series: str  # the first 16 of them, which are the id of a task that does not remember
+    report_bytes: int  # the length of a report
     remembers = False
 
     def __init_subclass__(cls, **fields: Callable[[Any, str], Any]) -> None:
@@ -376,15 +379,15 @@ class Task(ABC):
 
     @abstractmethod
     def seen(self, value: Any) -> Any:
-        """What of a value the coins see.  There is something for every value, of any type."""
+        """Encode the part of a value that the coins see; every value, of any type, has one."""
 
     @abstractmethod
-    def told(self, value: Any) -> dict[str, Any]:
-        """What a value counts as, and a note if that is not what it is; see :func:`check`."""
+    def describe(self, value: Any) -> dict[str, Any]:
+        """Describe what a value counts as, with a note if that differs from the value; see :func:`check`."""
 
     @abstractmethod
     def draw(self, own: Any, source: Source) -> bytes:
-        """The report on what :meth:`seen` gave."""
+        """Draw the report on an encoded value."""
 
     def _between(self, least: int, most: int, *names: str) -> None:
         for name in names:
@@ -404,30 +407,30 @@ class Keyed(Task, keys=_keys, rest=_any, bits=_whole):
         _must(2 <= self.size <= 1 << 24, "There are not 2 to 2**24 keys.")
         _must(self.bits in (16, 32), "bits is not 16 or 32.")
         self.unit, self.report_bytes = 1 << self.bits, _bytes_for(self.size)
-        found = self._listed(self.rest) if _is_key(self.rest) else None
+        found = self._index(self.rest) if _is_key(self.rest) else None
         _must(self.rest is None or found is not None, "rest is none of the keys.")
         self.other_number: int = found or 0  # without a rest the first key, as numbers are clamped to their bounds
 
-    def _listed(self, key: str | int | None) -> int | None:
+    def _index(self, key: str | int | None) -> int | None:
         if isinstance(self.keys, dict):
             return self.keys.get(key)
         return key if isinstance(key, int) and 0 <= key < self.size else None
 
     def _number(self, value: Any) -> int | None:
         text = _as_text(value)
-        found = None if text is None else self._listed(text)
-        return self._listed(_integer_of(value)) if found is None else found  # a text may be that of an integer key
+        found = None if text is None else self._index(text)
+        return self._index(_integer_of(value)) if found is None else found  # a text may be that of an integer key
 
     def seen(self, value: Any) -> int:
-        found = self._listed(value) if type(value) is int else self._number(value)
+        found = self._index(value) if type(value) is int else self._number(value)
         return self.other_number if found is None else found
 
-    def told(self, value: Any) -> dict[str, Any]:
+    def describe(self, value: Any) -> dict[str, Any]:
         names = list(self.keys) if isinstance(self.keys, dict) else range(self.size)
         note = "It is not among the keys." if self._number(value) is None else ""
-        return _told(names[self.seen(value)], note)
+        return _description(names[self.seen(value)], note)
 
-    def _kept(self, own: int, keep: int, size: int, source: Source) -> int:
+    def _keep_or_redraw(self, own: int, keep: int, size: int, source: Source) -> int:
         other = source.uniform(size)  # drawn in any case
         return own if source.coin(keep, self.bits) else other
 
@@ -444,11 +447,11 @@ class Krr(Keyed, keep=_whole):
         self._keep_promise(self.keep, self.size)
 
     def draw(self, own: int, source: Source) -> bytes:
-        return self._kept(own, self.keep, self.size, source).to_bytes(self.report_bytes, "big")
+        return self._keep_or_redraw(own, self.keep, self.size, source).to_bytes(self.report_bytes, "big")
 
 
 class Unary(Keyed, own=_whole, other=_whole):
-    """One bit per key: 1 with probability own/2**bits for the own key, other/2**bits for every other."""
+    """A bit per key: 1 with probability own/2**bits for the own key, other/2**bits for every other."""
 
     def check(self) -> None:
         super().check()
@@ -459,11 +462,11 @@ class Unary(Keyed, own=_whole, other=_whole):
     def draw(self, own: int, source: Source) -> bytes:
         cells, place = source.coins(self.other, self.bits, self.size), 1 << (self.size - 1 - own)
         cells |= place
-        return _packed(cells if source.coin(self.own, self.bits) else cells ^ place, self.size)
+        return _pack(cells if source.coin(self.own, self.bits) else cells ^ place, self.size)
 
 
 class Olh(Krr, hash_bits=_whole):
-    """Linear local hashing: bit j of the hash is the parity of mask j and the key; the hash is reported as by Krr."""
+    """Linear local hashing: bit j is the parity of mask j and the key; Krr reports the hash."""
 
     def check(self) -> None:
         Keyed.check(self)
@@ -478,14 +481,14 @@ class Olh(Krr, hash_bits=_whole):
         return _words(self.hashed(own, source), self.word)
 
     def hashed(self, own: int, source: Source) -> list[int]:
-        """The masks of a hash function, and the answer."""
+        """Draw the masks of a hash function, and the answer."""
         masks = [source.uniform(self.masks) for _ in range(self.hash_bits)]
         answer = sum(_odd(mask & own) << j for j, mask in enumerate(masks))
-        return [*masks, self._kept(answer, self.keep, 1 << self.hash_bits, source)]
+        return [*masks, self._keep_or_redraw(answer, self.keep, 1 << self.hash_bits, source)]
 
 
 class Hadamard(Keyed, true=_whole):
-    """A uniform column where the own key's row is +1 with probability true/2**bits, else one where it is -1."""
+    """A uniform column in which the own key's row is +1 with probability true/2**bits, else -1."""
 
     def check(self) -> None:
         super().check()
@@ -502,7 +505,7 @@ class Hadamard(Keyed, true=_whole):
 
 
 class Subset(Keyed, chosen=_whole, inside=_whole):
-    """A uniform set of ``chosen`` keys that has the own one in it with probability inside/2**bits."""
+    """A uniform set of ``chosen`` keys that includes the own key with probability inside/2**bits."""
 
     def check(self) -> None:
         super().check()
@@ -515,13 +518,13 @@ class Subset(Keyed, chosen=_whole, inside=_whole):
         with_own, last = source.coin(self.inside, self.bits), self.size - 1
         cells = [False] * self.size
         for other in source.subset(self.chosen - with_own, last):
-            cells[other if other != own else last] = True  # the last stands in for the own one
+            cells[other if other != own else last] = True  # the last key stands in for the own one
         cells[own] = with_own
         return _bits(cells)
 
 
 class DBitFlip(Hadamard, sampled=_whole):
-    """Whether each of ``sampled`` uniform keys is the own one, told truly with probability true/2**bits."""
+    """For each of ``sampled`` uniform keys, a bit "it is my key", true with probability true/2**bits."""
 
     def check(self) -> None:
         Keyed.check(self)
@@ -533,12 +536,12 @@ class DBitFlip(Hadamard, sampled=_whole):
 
     def draw(self, own: int, source: Source) -> bytes:
         asked = source.subset(self.sampled, self.size)
-        said = [2 * v + ((v == own) == source.coin(self.true, self.bits)) for v in asked]
-        return _words(said, self.word)
+        answers = [2 * v + ((v == own) == source.coin(self.true, self.bits)) for v in asked]
+        return _words(answers, self.word)
 
 
 class Longitudinal(Krr, again=_whole, values=_whole):
-    """Asked many times: Krr of a permanent answer, which is Krr of the key, drawn once for each of few values."""
+    """A repeated question: Krr of a permanent answer, which is Krr of the key, drawn once a value."""
 
     remembers = True
 
@@ -554,21 +557,25 @@ class Longitudinal(Krr, again=_whole, values=_whole):
         return self.report_on(self.remember(own, None, source), source)
 
     def remember(self, own: int, kept: Any, source: Source) -> dict[str, Any]:
-        """What to keep after a person had this value: a permanent answer for each of the first ``values`` of them."""
+        """Update the state after a value: a permanent answer for each of the first ``values`` values."""
         met, answers, last = (kept["met"], kept["answers"], kept["last"]) if kept else ([], [], -1)
         if own in met:
             last = met.index(own)
-        elif len(met) < self.values:  # beyond them it goes on with the last, since silence would tell of a change
-            met, answers, last = [*met, own], [*answers, self._kept(own, self.keep, self.size, source)], len(met)
+        elif len(met) < self.values:  # later values repeat the last answer, since silence would reveal a change
+            met, answers, last = (
+                [*met, own],
+                [*answers, self._keep_or_redraw(own, self.keep, self.size, source)],
+                len(met),
+            )
         return {"met": met, "answers": answers, "last": last}
 
     def report_on(self, kept: dict[str, Any], source: Source) -> bytes:
-        return self._kept(kept["answers"][kept["last"]], self.again, self.size, source).to_bytes(
+        return self._keep_or_redraw(kept["answers"][kept["last"]], self.again, self.size, source).to_bytes(
             self.report_bytes, "big"
         )
 
     def is_kept(self, kept: Any) -> bool:
-        """Whether this is what :meth:`remember` gave."""
+        """Check that :meth:`remember` can have made this state."""
         if not isinstance(kept, dict) or set(kept) != {"met", "answers", "last"}:
             return False
         met, answers = kept["met"], kept["answers"]
@@ -591,16 +598,16 @@ class Bounded(Task, low=_fraction, high=_fraction):
         n, d = self._share(value, LEVELS << 16)
         return (2 * n + d) // (2 * d)  # to the nearest; halves go up
 
-    def told(self, value: Any) -> dict[str, Any]:
+    def describe(self, value: Any) -> dict[str, Any]:
         number = _number_of(value)
         if number is None:
-            return _told(_double(self.low), "It is no number.")
+            return _description(_double(self.low), "It is not a number.")
         if number < self.low or number > self.high:
-            return _told(_double(self.low if number < self.low else self.high), "It is beyond the bounds.")
-        return _told(float(number))
+            return _description(_double(self.low if number < self.low else self.high), "It is beyond the bounds.")
+        return _description(float(number))
 
     def _share(self, value: Any, steps: int) -> tuple[int, int]:
-        """The fraction of ``steps`` that the value is above low, clamped: exact, so the same in every language."""
+        """The value's distance above low as a fraction of ``steps``, clamped: exact in every language."""
         number = _number_of(value)
         if number is None:
             return 0, 1  # it counts as low
@@ -622,13 +629,13 @@ class Laplace(Bounded):
 
     def draw(self, own: int, source: Source) -> bytes:
         noisy = source.level(own) + source.laplace(self.scale)
-        # The collector takes none from farther, where noise ends once in e**64 reports.
+        # The collector accepts no noise from farther, where it ends once in e**64 reports.
         noisy = max(-self.beyond, min(noisy, LEVELS + self.beyond))
         return noisy.to_bytes(8, "big", signed=True)
 
 
 class Duchi(Bounded, slope=_whole):
-    """One bit: with probability slope/2**16 a coin whose chance is the value's place, else a fair one."""
+    """A bit: with probability slope/2**16 a coin whose chance is the value's place, else a fair one."""
 
     def check(self) -> None:
         super().check()
@@ -640,12 +647,12 @@ class Duchi(Bounded, slope=_whole):
         return bytes([self._bit(source.level(own), source)])
 
     def _bit(self, level: int, source: Source) -> int:
-        told, own, fair = source.coin(self.slope, 16), source.coin(level, 16), source.coin(1 << 15, 16)
-        return int(own if told else fair)
+        lean, own, fair = source.coin(self.slope, 16), source.coin(level, 16), source.coin(1 << 15, 16)
+        return int(own if lean else fair)
 
 
 class Windowed(Bounded, window=_whole, inside=_whole):
-    """A task whose reports are cells, most often of a window that moves with the value."""
+    """A task whose reports are cells, usually of a window that moves with the value."""
 
     def _check_window(self, widest: int, outside: int) -> None:
         self._between(1, widest, "window")
@@ -705,7 +712,7 @@ class SquareWave(Windowed, buckets=_whole):
 
 
 class DuchiVector(Bounded, dimension=_whole, true=_whole):
-    """A uniform corner, turned towards the person's with probability true/2**32, else away; right angles stay."""
+    """A uniform corner, turned to the person's with probability true/2**32, else away; right angles stay."""
 
     def check(self) -> None:
         super().check()
@@ -717,10 +724,10 @@ class DuchiVector(Bounded, dimension=_whole, true=_whole):
     def seen(self, value: Any) -> list[int]:
         return [super(DuchiVector, self).seen(x) for x in self._each(value)]
 
-    def told(self, value: Any) -> dict[str, Any]:
-        each = [super(DuchiVector, self).told(x) for x in self._each(value)]
+    def describe(self, value: Any) -> dict[str, Any]:
+        each = [super(DuchiVector, self).describe(x) for x in self._each(value)]
         note = f"{sum(1 for one in each if one['note'])} of its coordinates are no numbers, or beyond the bounds."
-        return _told([one["counts_as"] for one in each], note if any(one["note"] for one in each) else "")
+        return _description([one["counts_as"] for one in each], note if any(one["note"] for one in each) else "")
 
     def _each(self, value: Any) -> list[Any]:
         found = _as_list(value)
@@ -741,28 +748,28 @@ class DuchiVector(Bounded, dimension=_whole, true=_whole):
 
 
 class Hashed(Task, true=_whole):
-    """A task about strings or integers that nobody lists."""
+    """A task about strings or integers without a list of them."""
 
     def seen(self, value: Any) -> bytes:
         return _key_code(value)
 
-    def told(self, value: Any) -> dict[str, Any]:
+    def describe(self, value: Any) -> dict[str, Any]:
         text = _as_text(value)
         if text is not None:
-            return _told(text)
+            return _description(text)
         integer = _integer_of(value)
-        return _told("", "It is neither a string nor an integer.") if integer is None else _told(integer)
+        return _description("", "It is neither a string nor an integer.") if integer is None else _description(integer)
 
     def _check_places(self, name: str, most: int, times: int) -> None:
         places = getattr(self, name)
-        _must(2 <= places <= most and not places & (places - 1), f"{name} is no power of two from 2 to {most}.")
+        _must(2 <= places <= most and not places & (places - 1), f"{name} is not a power of two from 2 to {most}.")
         self._between(1, WIDE - 1, "true")
         self._promise(self.true, WIDE - self.true, times)
         self.report_bytes = 2 + (places + 7) // 8
 
 
 class Rappor(Hashed, bloom=_whole, hashes=_whole, cohorts=_whole, high=_whole, low=_whole):
-    """A Bloom filter, each bit kept with probability true/2**32 once for all, and randomised again each time."""
+    """A Bloom filter, each bit kept for good with probability true/2**32, then randomised again."""
 
     remembers, values = True, 1
 
@@ -777,24 +784,24 @@ class Rappor(Hashed, bloom=_whole, hashes=_whole, cohorts=_whole, high=_whole, l
         return self.report_on(self.remember(own, None, source), source)
 
     def remember(self, own: bytes, kept: Any, source: Source) -> dict[str, Any]:
-        """What to keep, and make every report from: of the first value, whatever comes after it."""
+        """Return the state of the first value, from which every report is made, also on later values."""
         if kept:
             return dict(kept)
         cohort = source.uniform(self.cohorts)
         mine = {_place(self.series, cohort * self.hashes + j, own, self.bloom) for j in range(self.hashes)}
-        cells = (1 << self.bloom) - 1 ^ source.coins(self.true, 32, self.bloom)  # which of the bits are flipped
+        cells = (1 << self.bloom) - 1 ^ source.coins(self.true, 32, self.bloom)  # the flipped bits
         for place in mine:
             cells ^= 1 << (self.bloom - 1 - place)
-        return {"row": (cohort.to_bytes(2, "big") + _packed(cells, self.bloom)).hex()}
+        return {"row": (cohort.to_bytes(2, "big") + _pack(cells, self.bloom)).hex()}
 
     def report_on(self, kept: dict[str, Any], source: Source) -> bytes:
         row = bytes.fromhex(kept["row"])
         ones = int.from_bytes(row[2:], "big") >> -self.bloom % 8
         high, low = source.coins(self.high, 32, self.bloom), source.coins(self.low, 32, self.bloom)
-        return row[:2] + _packed(low ^ (ones & (low ^ high)), self.bloom)
+        return row[:2] + _pack(low ^ (ones & (low ^ high)), self.bloom)
 
     def is_kept(self, kept: Any) -> bool:
-        """Whether this is what :meth:`remember` gave."""
+        """Check that :meth:`remember` can have made this state."""
         row = kept["row"] if isinstance(kept, dict) and set(kept) == {"row"} else None
         if not isinstance(row, str) or not re.fullmatch(f"[0-9a-f]{{{2 * self.report_bytes}}}", row):
             return False
@@ -803,7 +810,7 @@ class Rappor(Hashed, bloom=_whole, hashes=_whole, cohorts=_whole, high=_whole, l
 
 
 class CountMean(Hashed, rows=_whole, places=_whole):
-    """Of a uniform row, whether each place is the key's, told truly with probability true/2**32."""
+    """For each place of a uniform row, a bit "it is my key's place", true with probability true/2**32."""
 
     changed = 2
 
@@ -815,12 +822,12 @@ class CountMean(Hashed, rows=_whole, places=_whole):
     def draw(self, own: bytes, source: Source) -> bytes:
         row = source.uniform(self.rows)
         mine = _place(self.series, row, own, self.places)
-        cells = (1 << self.places) - 1 ^ source.coins(self.true, 32, self.places)  # which of the bits are flipped
-        return row.to_bytes(2, "big") + _packed(cells ^ 1 << (self.places - 1 - mine), self.places)
+        cells = (1 << self.places) - 1 ^ source.coins(self.true, 32, self.places)  # the flipped bits
+        return row.to_bytes(2, "big") + _pack(cells ^ 1 << (self.places - 1 - mine), self.places)
 
 
 class HadamardCountMean(CountMean):
-    """Of a uniform row and column, the sign of the key's place, told truly with probability true/2**32."""
+    """The sign of the key's place in a uniform row and column, true with probability true/2**32."""
 
     changed = 1
 
@@ -832,14 +839,14 @@ class HadamardCountMean(CountMean):
     def draw(self, own: bytes, source: Source) -> bytes:
         row, column = source.uniform(self.rows), source.uniform(self.places)
         minus = _odd(column & _place(self.series, row, own, self.places))
-        said = source.coin(self.true, 32) != bool(minus)
-        return _words([row, column, said], self.word)
+        answer = source.coin(self.true, 32) != bool(minus)
+        return _words([row, column, answer], self.word)
 
 
 class HeavyHitters(
     Task, kind=_text, length=_whole, last=_whole, rows=_whole, places=_whole, hash_bits=_whole, keep=_whole
 ):
-    """Of a uniform level and row, the place of the value's prefix, reported as by Olh."""
+    """The place of the value's prefix in a uniform level and row, reported as by Olh."""
 
     def check(self) -> None:
         _must(self.kind in ("text", "integers"), "kind is not text or integers.")
@@ -850,21 +857,21 @@ class HeavyHitters(
         oracle = {"keys": self.places, "rest": None, "bits": 32, "hash_bits": self.hash_bits, "keep": self.keep}
         self.oracle = Olh({"epsilon": str(self.epsilon), **oracle})
         self.widths = range(min(2, self.length), self.length + 1)
-        table = len(self.widths) * (1 + self.rows * self.oracle.masks)  # what a collector counts
+        table = len(self.widths) * (1 + self.rows * self.oracle.masks)  # the numbers that a collector counts
         _must(table <= TABLE_MOST, "rows and places are too many to count.")
         self.word = _bytes_for(max(len(self.widths), self.rows, self.oracle.masks, 1 << self.hash_bits))
         self.report_bytes = self.word * (self.hash_bits + 3)
 
-    def told(self, value: Any) -> dict[str, Any]:
+    def describe(self, value: Any) -> dict[str, Any]:
         if self.kind == "text":
             text = _as_text(value)
             code = self.seen(value).rstrip(b"\xff")
             kept = code.rstrip(b"\xfe").decode()
-            note = "It is no text." if text is None else _changed(text, kept)
-            return _told(kept, "It is cut." if code.endswith(b"\xfe") else note)
+            note = "It is not a text." if text is None else _change_note(text, kept)
+            return _description(kept, "It is cut." if code.endswith(b"\xfe") else note)
         number = _number_of(value)
         held = int.from_bytes(self.seen(value), "big") - (1 << (8 * self.length - 1))
-        return _told(held, "It is no number." if number is None else "" if number == held else "It is cut.")
+        return _description(held, "It is not a number." if number is None else "" if number == held else "It is cut.")
 
     def seen(self, value: Any) -> bytes:
         if self.kind == "text":
@@ -882,12 +889,12 @@ class HeavyHitters(
         return _words([level, row, *self.oracle.hashed(place, source)], self.word)
 
 
-def _changed(text: str, kept: str) -> str:
+def _change_note(text: str, kept: str) -> str:
     return "" if text == kept else "Half a character is replaced."
 
 
 def _text_code(value: str, length: int) -> bytes:
-    """A string as so many bytes: its UTF-8 and FF; if that is longer, the characters that fit, FE and FF."""
+    """Encode a string in ``length`` bytes: its UTF-8 and FF; if longer, all that fits, FE and FF."""
     if any("\ud800" <= character <= "\udfff" for character in value):  # half a pair is U+FFFD, as in browsers
         value = value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     code = value.encode()
@@ -913,11 +920,11 @@ class Record(Task, names=_any, parts=_any, sampled=_whole):
         self.report_bytes = self.sampled * self.slot
 
     def seen(self, value: Any) -> list[Any]:
-        return [part.seen(_named(value, name)) for name, part in zip(self.names, self.each)]  # noqa: B905 (Python 3.9)
+        return [part.seen(_lookup(value, name)) for name, part in zip(self.names, self.each)]  # noqa: B905 (Python 3.9)
 
-    def told(self, value: Any) -> dict[str, Any]:
-        each = {name: part.told(_named(value, name)) for name, part in zip(self.names, self.each)}  # noqa: B905
-        return _told(each, "" if issubclass(type(value), dict) else "It is no record.")
+    def describe(self, value: Any) -> dict[str, Any]:
+        each = {name: part.describe(_lookup(value, name)) for name, part in zip(self.names, self.each)}  # noqa: B905
+        return _description(each, "" if issubclass(type(value), dict) else "It is not a record.")
 
     def draw(self, own: list[Any], source: Source) -> bytes:
         report = b""
@@ -959,12 +966,13 @@ def _read(body: Any, kinds: dict[str, type[Task]]) -> Task:
 
 
 def read_task(document: Any) -> Task:
-    """The task of a published document, refused if it was altered or does not keep its epsilon.
+    """Read the task of a published document, refused if it was altered or does not keep its epsilon.
 
-    Guarantee: whatever two values a person may have, no report on a task that is returned is more than exp(epsilon)
-        times as likely under one as under the other; integers show it here, whoever wrote the task.  A report is made
-        of every value, of any type, so that silence tells nothing: what is no number counts as low, what is not listed
-        as the task's rest or, if it has none, as its first key.  Work and bytes are bounded.
+    Guarantee: for any two values that a person may have, a report on a returned task is at most exp(epsilon) times as
+        likely under one as under the other.  Integer arithmetic proves it here, so a task's author need not be trusted.
+        Every value, of any type, makes a report, so that silence reveals nothing.  A value that is not a number counts
+        as low.  An unlisted value counts as the task's rest or, without a rest, as its first key.  Work and bytes are
+        bounded.
     Assumes: fair bytes from the operating system; one report per person and task, or a Device.
 
     >>> duchi = {"mechanism": "duchi", "low": "0", "high": "10", "epsilon": "1", "slope": 30284}
@@ -977,7 +985,7 @@ def read_task(document: Any) -> Task:
     version = document["curador"]
     _must(type(version) is int and version == VERSION, "This task is of another version.")
     body = document["task"]
-    task = _identified(body)
+    task = _identify(body)
     _label(body["name"], "name")
     for part in ("period", "segment"):
         _must(body[part] is None or _label(body[part], part), part)
@@ -985,8 +993,8 @@ def read_task(document: Any) -> Task:
     return task
 
 
-def _identified(body: Any) -> Task:
-    """The task of a document's body, with its identity; the labels are not checked."""
+def _identify(body: Any) -> Task:
+    """Read the task of a document's body, with its identity; the labels are not checked."""
     labelled = isinstance(body, dict) and set(LABELS) <= set(body)
     task = _read({name: x for name, x in body.items() if name not in LABELS} if labelled else body, KINDS)
     _must(labelled, "This task has no name, period and segment.")
@@ -1004,19 +1012,19 @@ def _digest(body: Any) -> str:
 
 
 def check(task: Task, value: Any) -> dict[str, Any]:
-    """For developers: what a value counts as on this task, and a note if that is not what it is.
+    """For developers: what a value counts as on this task, with a note if that differs from the value.
 
-    Nothing is drawn.  It is the value itself, so it must never be sent.
+    Nothing is drawn.  The result is the value itself, so it must never be sent.
 
     >>> duchi = Duchi({"low": "0", "high": "10", "epsilon": "1", "slope": 30284})
     >>> check(duchi, "7.5"), check(duchi, 11)
     ({'counts_as': 7.5, 'note': ''}, {'counts_as': 10.0, 'note': 'It is beyond the bounds.'})
     """
-    return task.told(value)
+    return task.describe(value)
 
 
 def report(task: Task, value: Any, source: Source | None = None) -> bytes:
-    """One report on a value, as bytes.
+    """Draw a report on a value, as bytes.
 
     >>> duchi = Duchi({"low": "0", "high": "10", "epsilon": "1", "slope": 30284})
     >>> report(duchi, 7.5) in (b"\\0", b"\\1")
@@ -1026,7 +1034,7 @@ def report(task: Task, value: Any, source: Source | None = None) -> bytes:
 
 
 def message(task: Task, value: Any, source: Source | None = None) -> dict[str, str]:
-    """A message with one report, to be sent once.  A :class:`Device` also counts what was spent, and remembers."""
+    """Draw a message to send once.  A :class:`Device` also counts the budget spent, and remembers answers."""
     source = source or Source()
     return _message(task, report(task, value, source), source)
 
@@ -1040,21 +1048,21 @@ def _message(task: Task, bytes_: bytes, source: Source) -> dict[str, str]:
 
 
 def _sum(spent: Fraction, epsilon: Fraction) -> Fraction:
-    """Their sum, of bounded size whatever the denominators: rounded up once it would be of more than 128 bits."""
+    """Add epsilons; round the sum up if its denominator would exceed 128 bits."""
     found = spent + epsilon
     return found if found.denominator < 1 << 128 else Fraction(ceil(found * (1 << 64)), 1 << 64)
 
 
 class Device:
-    """One person's device: what it answered, what it may still spend, and the permanent answers it gave.
+    """A person's device: its answers, its remaining budget, and its permanent answers.
 
-    ``save`` gets the state, a plain dictionary, before any message is given out; it returns when that is saved.  If it
-    fails the report counts as spent, though nobody gets it.  It may read the device, but must not answer with it.
-    Tasks that ask for more than one value of a person cover no change of value with their epsilon; they are answered
-    only if ``changes`` is True.
+    ``save`` gets the state, a plain dictionary, before any message is released; it returns when the state is saved.
+    If it fails, the report counts as spent although it is never released.  It may read the device, but must not answer
+    with it.  Some tasks ask for more than one value of a person; their epsilon does not cover a change of value.  They
+    are answered only if ``changes`` is True.
 
-    Guarantee: the epsilons of all tasks answered do not sum to more than the limit, and whether a task is refused
-        depends on the task and on what was answered before, never on the value.
+    Guarantee: the epsilons of all tasks answered do not sum to more than the limit.  Whether a task is refused depends
+        on the task and on earlier answers, never on the value.
     Assumes: one Device for each saved state at a time; a state that is lost, or copied, is spent again.
 
     >>> device = Device("2", save=lambda state: None)
@@ -1067,7 +1075,7 @@ class Device:
 
     @classmethod
     def from_json(cls, state: Any, save: Callable[[dict[str, Any]], object]) -> Device:
-        """The device whose state was saved, refused if it is none: one that starts anew would spend anew."""
+        """Restore a device from a saved state; anything else is refused, as a new device spends again."""
         made = cls.__new__(cls)
         made._begin(state, save)
         return made
@@ -1101,17 +1109,17 @@ class Device:
 
     @property
     def spent(self) -> Fraction:
-        """The epsilon of all tasks that were answered."""
+        """The epsilon of all answered tasks together."""
         with self._turn:
             return self._spent
 
     @property
     def remaining(self) -> Fraction:
-        """What further tasks may cost."""
+        """The epsilon that further tasks may cost."""
         return self._limit - self.spent
 
     def to_json(self) -> dict[str, Any]:
-        """The state; :meth:`from_json` reads it, in any language."""
+        """The state as a document; :meth:`from_json` reads it, in any language."""
         with self._turn:
             answered = [
                 {"task": name, "digest": digest, "epsilon": str(epsilon), "periods": [*periods]}
@@ -1122,13 +1130,13 @@ class Device:
         return {**parts, "answered": answered, "kept": kept}
 
     def message(self, task: Task, value: Any, source: Source | None = None) -> dict[str, str]:
-        """A message on the task: a first one is charged and saved, later ones only where the task remembers.
+        """Make a message on the task.
 
-        Of a task that remembers, all periods are charged once, and each is answered once; other tasks are new ones in
-        every period.
+        A first message is charged and saved.  Later ones need a task that remembers: all its periods are charged once,
+        and each is answered once.  Other tasks are new tasks in every period.
         """
-        with self._turn:  # two at once must not both see what is left
-            if self._busy:  # the state that is being saved would be the older one, and be written last
+        with self._turn:  # two concurrent messages must not both see the same remaining budget
+            if self._busy:  # the state being saved would be the older one, and be written last
                 raise RuntimeError("save must not answer with the device that it saves.")
             self._busy = True
             try:
@@ -1137,7 +1145,7 @@ class Device:
                 self._busy = False
 
     def _answer(self, task: Task, value: Any, source: Source) -> dict[str, str]:
-        kept = self._checked(task)  # before the value is looked at
+        kept = self._check_answerable(task)  # before reading the value
         own = task.seen(value)
         if isinstance(task, (Longitudinal, Rappor)):
             kept = task.remember(own, kept, source)
@@ -1145,7 +1153,7 @@ class Device:
         else:
             bytes_ = task.draw(own, source)
         made = _message(task, bytes_, source)
-        # A source that fails before this has cost nothing, since nothing of the value has left.
+        # A source that fails before this has cost nothing, since nothing about the value has left.
         if task.series not in self._answered:
             self._charge(task.digest, task.epsilon, [])
         if task.remembers:
@@ -1158,8 +1166,8 @@ class Device:
             raise TypeError("save is not done when it returns: it must not be asynchronous.")
         return made
 
-    def _checked(self, task: Task) -> Any:
-        """What is kept of a task that may be answered now; the others are refused, before anything is drawn."""
+    def _check_answerable(self, task: Task) -> Any:
+        """Return the state of a task that may be answered now, or refuse the task before anything is drawn."""
         if not isinstance(task, Task):
             raise TypeError("This is not a task that was read.")
         if task.series in self._answered:

@@ -1,7 +1,7 @@
 """Frequencies of listed keys, in reading order.
 
 * oracle — the base of all frequency oracles
-* estimates — estimated frequencies, with intervals or projected
+* estimates — frequency estimates, with intervals or projected
 * krr — k-ary randomized response
 * unary — unary encoding: basic RAPPOR and OUE
 * walsh — the Walsh–Hadamard transform

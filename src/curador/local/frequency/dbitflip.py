@@ -1,4 +1,4 @@
-"""Microsoft's dBitFlip: answer yes or no about a few keys drawn at random, each answer flipped with some chance."""
+"""Microsoft's dBitFlip: noisy yes or no answers about a few random keys."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from curador.show.summary import Summary
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PartFrequencies(LocalEstimate):
-    """Unbiased estimates of how often each key is true, each from those people who were asked about it.
+    """Unbiased frequency estimates, each from the people who were asked about its key.
 
-    Guarantee: :meth:`interval` covers the frequencies among all who reported, and those of a population from which
-        they are drawn independently, with at least the confidence asked for, for any data [Hoe56, VM82].
-    Assumes: every report was made by the task's randomizer.  Who lies may choose what to be asked about, and so move an
-        estimate as far as all do who are asked, by up to :attr:`moved` people.
+    Guarantee: :meth:`interval` covers the frequencies among all who reported, with at least the confidence asked for,
+        for any data [Hoe56, VM82].  It also covers those of a population from which they are drawn independently.
+    Assumes: every report was made by the task's randomizer.  A liar may choose what to be asked about.  So one lie
+        moves an estimate as far as all people who are asked, by up to :attr:`moved` people.
 
     >>> task = DBitFlip(keys=["a", "b", "c"], epsilon=2, sampled=1)
     >>> found = task.estimate([[1], [2], [5], [0]])
@@ -45,36 +45,36 @@ class PartFrequencies(LocalEstimate):
     keys: tuple[LocalKey, ...]
     users: int
     seen: NDArray[np.int64]
-    """How many people were asked about each key."""
+    """The number of people asked about each key."""
     yes: NDArray[np.int64]
-    """How many of them said yes."""
+    """The number of yes answers about each key."""
     p: Fraction
     q: Fraction
 
     @property
     def values(self) -> Floats:
-        """The estimates; some are below 0 or above 1, as unbiased ones must sometimes be."""
+        """The estimates; unbiased estimates may lie below 0 or above 1."""
         return (self.yes / self.seen - float(self.q)) / float(self.p - self.q)
 
     @property
     def moved(self) -> Floats:
-        """By how many people one report, instead of another about the same key, moves each estimate."""
+        """The number of people by which one report instead of another about the same key moves each estimate."""
         return self.users / self.seen / float(self.p - self.q)
 
     @property
     def variance(self) -> Floats:
-        """The variance of each of :attr:`values`, estimated: of the coins and of who was asked."""
+        """An estimate of each value's variance, from the coins and from the draw of keys."""
         return _variance(self.p, self.q, np.clip(self.values, 0.0, 1.0), self.seen, self.users)
 
     def interval(self, confidence: float = 0.95, *, simultaneous: bool = True) -> tuple[Floats, Floats]:
-        """Lower and upper limits: all keys' at once, or each key's for itself."""
+        """Lower and upper limits: for all keys at once, or for each key alone."""
         seen: Any = self.seen
         low, high = mean_chance(self.yes, seen, checked_miss(confidence, len(self.keys) if simultaneous else 1))
         spread = float(self.p - self.q)
         return np.clip((low - float(self.q)) / spread, 0.0, 1.0), np.clip((high - float(self.q)) / spread, 0.0, 1.0)
 
     def projected(self) -> Projected:
-        """The nearest frequencies that could be true; biased."""
+        """The nearest possible frequencies; biased."""
         return Projected(self.keys, on_simplex(self.values), self.users)
 
     def summaries(self, confidence: float = 0.95) -> tuple[Summary, ...]:
@@ -86,13 +86,15 @@ class PartFrequencies(LocalEstimate):
 
 @dataclass(frozen=True, init=False)
 class DBitFlip(KeyedTask, mechanism="dbitflip"):
-    """Draws ``sampled`` keys, and says of each whether it is the own one, truly with probability true/2**bits.
+    """Answer about ``sampled`` random keys whether each is the own key.
 
-    A report is a row of 2 * key number + answer, by rising key.  Reports are short though the keys are many; the error
-    grows as if only the people asked about a key had reported on it.
+    Each answer is true with probability true/2**bits.
 
-    Guarantee: epsilon-local DP: the keys are drawn without looking at the value, and two values change two answers at
-        most [DKY17], or one if only one is given, which may then be twice as sure.
+    A report is a row of 2 * key number + answer, by rising key.  Reports are short even for many keys.  The error grows
+    as if only the people asked about a key had reported on it.
+
+    Guarantee: epsilon-local DP.  The keys are drawn without looking at the value.  Two values change at most two
+        answers [DKY17].  With one answer given, one changes, and it may then be twice as sure.
 
     >>> task = DBitFlip(keys=1000, epsilon=1, sampled=4)
     >>> task.report_bits, task.randomize([5, 999]).shape
@@ -122,7 +124,7 @@ class DBitFlip(KeyedTask, mechanism="dbitflip"):
 
     @property
     def changed(self) -> int:
-        """How many answers two values change at most."""
+        """The largest number of answers that two values change."""
         return min(2, self.sampled)
 
     @property
@@ -148,7 +150,7 @@ class DBitFlip(KeyedTask, mechanism="dbitflip"):
         return self.sampled * (2 * self.size - 1).bit_length()
 
     def randomize(self, values: Any, *, entropy: Entropy = SYSTEM) -> NDArray[Any]:
-        """One report, a row of answers, per value."""
+        """Draw a report, a row of answers, for each value."""
         own = numbered(values, self.keys, self.rest)
         piece = max(1, CELLS // self.size)
         rows = [self._randomize(own[i : i + piece], entropy) for i in range(0, own.size, piece)]
@@ -169,7 +171,7 @@ class DBitFlip(KeyedTask, mechanism="dbitflip"):
         return below(reports, 2 * self.size) & once
 
     def tally(self, reports: Any) -> Tally:
-        """How many people were asked about each key, and how many said yes: two rows.  Tallies of parts add up."""
+        """Count per key the people asked and the yes answers: two rows.  Tallies of parts add up."""
         found = self._checked(reports)
         counts = np.bincount(found.reshape(-1), minlength=2 * self.size)
         return Tally(len(found), np.stack([counts[0::2] + counts[1::2], counts[1::2]]))
@@ -177,17 +179,17 @@ class DBitFlip(KeyedTask, mechanism="dbitflip"):
     def estimate(
         self, reports: Any, candidates: Sequence[LocalKey] | None = None, *, confidence: float = 0.95
     ) -> PartFrequencies:
-        """Unbiased frequencies with variance and intervals, from reports or from their :class:`Tally`."""
+        """Estimate unbiased frequencies with variance and intervals, from reports or their :class:`Tally`."""
         tally = self._counted(reports, candidates)
         if not tally.users or tally.support.shape != (2, self.size) or not tally.support[0].all():
-            raise InvalidParameter("Nobody was asked about some of these keys.", fix="Collect more reports.")
+            raise InvalidParameter("Some of these keys were asked of no one.", fix="Collect more reports.")
         seen, yes = tally.support
         checked_counts(yes, seen)
         checked_counts(seen, np.int64(tally.users))
         return PartFrequencies(names_of(self.keys), tally.users, seen, yes, self.p, self.q)
 
     def variance(self, users: int, frequency: float = 0.0) -> float:
-        """The variance of one estimated frequency before any report is in, if as many are asked as expected."""
+        """The variance of an estimated frequency before any report, if as many are asked as expected."""
         f = rational(frequency, "frequency")
         if not 0 <= f <= 1:
             raise InvalidParameter(f"A frequency lies in [0, 1], got {frequency}.", fix="Choose one that does.")
@@ -196,7 +198,7 @@ class DBitFlip(KeyedTask, mechanism="dbitflip"):
 
 
 def _variance(p: Fraction, q: Fraction, frequency: Floats, seen: NDArray[Any], users: int) -> Floats:
-    """The coins' variance, and that of a part drawn without replacement."""
+    """The variance of the coins, plus that of a part drawn without replacement."""
     drawn = frequency * (1 - frequency) * part_variance(seen, users)
     total: Floats = oracle_variance(p, q, frequency, 1) / seen + drawn
     return total

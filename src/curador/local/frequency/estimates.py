@@ -22,8 +22,8 @@ BIASED = EstimateNote("projected")
 class Projected(LocalEstimate):
     """Frequencies moved to the nearest ones that are at least 0 and sum to 1.
 
-    Fails: biased.  Rare keys are pushed up and common ones down, so sums and differences of them are off too; there are
-        no intervals.  It helps when noise is large beside the frequencies, and hurts when it is not.
+    Fails: biased.  Rare keys are pushed up and common ones down, so sums and differences are off too.  There are no
+        intervals.  Projection helps when noise is large beside the frequencies, and hurts otherwise.
 
     >>> from curador.local import KRR
     >>> KRR(keys=["a", "b"], epsilon=2).estimate([0, 0, 0]).projected().values.tolist()
@@ -42,15 +42,15 @@ class Projected(LocalEstimate):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Frequencies(LocalEstimate):
-    """Unbiased estimates of how often each key is true among the people who reported.
+    """Unbiased estimates of the frequency of each key among the people who reported.
 
-    A report supports key v with probability ``p`` if v is the person's own, ``q`` if not.  ``variance`` is the
-    formula's [WBLJ17] at the estimated frequencies: given the people, from their coins alone.
+    A report supports key v with probability ``p`` if v is the person's own, ``q`` if not.  ``variance`` is the formula
+    of [WBLJ17] at the estimated frequencies.  It is conditional on the people, so only their coins vary.
 
-    Guarantee: :meth:`interval` covers the frequencies of the people who reported, and those of a population from which
-        they are drawn independently, with at least the confidence asked for, for any data [Hoe56].
-    Assumes: every report was made by the task's randomizer.  Who lies about the report can move an estimate by up to
-        1/(p - q) people.
+    Guarantee: :meth:`interval` covers the frequencies of the people who reported, with at least the confidence asked
+        for, for any data [Hoe56].  It also covers those of a population from which they are drawn independently.
+    Assumes: every report was made by the task's randomizer.  A false report can move an estimate by up to 1/(p - q)
+        people.
 
     >>> from curador.local import KRR
     >>> found = KRR(keys=["a", "b"], epsilon=2).estimate([0, 0, 0, 1])
@@ -74,30 +74,30 @@ class Frequencies(LocalEstimate):
 
     @property
     def values(self) -> Floats:
-        """The estimates; some are below 0 or above 1, as unbiased ones must sometimes be."""
+        """The estimates; unbiased estimates may lie below 0 or above 1."""
         return (self.tally.support / self.users - float(self.q)) / float(self.p - self.q)
 
     @property
     def counts(self) -> Floats:
-        """How many people that is."""
+        """The estimates in people."""
         return self.values * self.users
 
     @property
     def variance(self) -> Floats:
-        """The variance of each of :attr:`values`, estimated: of the coins, and of who was drawn."""
+        """An estimate of each value's variance, from the coins and from the draw of people."""
         f = np.clip(self.values, 0.0, 1.0)
         drawn = 0.0 if self.among is None else f * (1 - f) * part_variance(self.users, self.among)
         return oracle_variance(self.p, self.q, f, self.users) + drawn
 
     def interval(self, confidence: float = 0.95, *, simultaneous: bool = True) -> tuple[Floats, Floats]:
-        """Lower and upper limits: all keys' at once, or each key's for itself."""
+        """Lower and upper limits: for all keys at once, or for each key alone."""
         miss = checked_miss(confidence, len(self.keys) if simultaneous else 1)
         low, high = mean_chance(self.tally.support, self.users, miss)
         spread = float(self.p - self.q)
         return np.clip((low - float(self.q)) / spread, 0.0, 1.0), np.clip((high - float(self.q)) / spread, 0.0, 1.0)
 
     def of_a_part(self, users: int) -> Frequencies:
-        """The same of people drawn at random from ``users``: these intervals cover all of those, too.
+        """Treat these people as drawn at random from ``users``: the intervals then cover all of ``users``.
 
         A support count in a part drawn without replacement is again a sum of independent coins of the same mean chance:
         docs/proofs/local.md, section 6 [VM82].
@@ -105,7 +105,7 @@ class Frequencies(LocalEstimate):
         return replace(self, among=users)
 
     def projected(self) -> Projected:
-        """The nearest frequencies that could be true; biased."""
+        """The nearest possible frequencies; biased."""
         return Projected(self.keys, on_simplex(self.values), self.users)
 
     def summaries(self, confidence: float = 0.95) -> tuple[Summary, ...]:
@@ -116,7 +116,9 @@ class Frequencies(LocalEstimate):
 
 
 def oracle_variance(p: Fraction, q: Fraction, frequency: Floats | float, users: int) -> Floats:
-    """The variance of an estimated frequency, given the people: [f p(1-p) + (1-f) q(1-q)] / (n (p-q)**2) [WBLJ17].
+    """The variance of a frequency estimate, given the people.
+
+    It is [f p(1-p) + (1-f) q(1-q)] / (n (p-q)**2) [WBLJ17].
 
     >>> float(oracle_variance(Fraction(3, 4), Fraction(1, 4), 0.0, 100))
     0.0075

@@ -1,4 +1,7 @@
-"""Hadamard response: report a column in which the own key's row of the Hadamard matrix is +1, or else one with -1."""
+"""Hadamard response: report a column of the Hadamard matrix.
+
+A column with +1 in the own key's row is more likely than one with -1.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,9 @@ from curador.numbers import Number, set_fields
 
 @dataclass(frozen=True, init=False)
 class Hadamard(Oracle, mechanism="hadamard"):
-    """A uniform column in which the own key's row is +1 with probability true/2**bits, else one in which it is -1.
+    """A uniform column of the Hadamard matrix.
+
+    The own key's row is +1 there with probability true/2**bits, else -1.
 
     Row v + 1 of the matrix of order 2**m > keys belongs to key v; its entry in column y is (-1)**(ones in y & (v + 1)).
 

@@ -25,7 +25,7 @@ from curador.numbers import Number, set_fields
 
 @dataclass(frozen=True, init=False)
 class OneKey(Oracle):
-    """A task whose report is the index of one key, which it supports."""
+    """A task whose report is the index of the key that it supports."""
 
     @property
     def layout(self) -> Layout:
@@ -51,7 +51,7 @@ class OneKey(Oracle):
 
 @dataclass(frozen=True, init=False)
 class KRR(OneKey, mechanism="krr"):
-    """Each person reports the index of their key with probability keep/2**bits, else that of a uniform key.
+    """Report the index of the own key with probability keep/2**bits, else the index of a uniform key.
 
     Best for few keys: the variance grows with their number.
 
@@ -99,7 +99,7 @@ class KRR(OneKey, mechanism="krr"):
 
 
 def kept_or_uniform(own: NDArray[Any], keep: int, bits: int, size: int, entropy: Entropy) -> NDArray[Any]:
-    """Each key by index with probability exactly ``keep / 2**bits``, else a uniform one of all ``size``.
+    """Keep each key index with probability exactly ``keep / 2**bits``; else draw a uniform one.
 
     >>> from curador.noise import SYSTEM
     >>> kept_or_uniform(np.array([2, 0]), 2**16, 16, 3, SYSTEM).tolist()

@@ -1,4 +1,4 @@
-"""Local hashing with linear hashes, which the collector inverts for all keys at once by one fast transform."""
+"""Local hashing with linear hashes; the collector inverts them for all keys by one fast transform."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ HASH_MOST = 8
 
 @dataclass(frozen=True, init=False)
 class OLH(Oracle, mechanism="olh"):
-    """Each person draws a hash of ``hash_bits`` bits, and reports it and their hashed key, the latter by k-RR.
+    """Draw a hash of ``hash_bits`` bits; report it, and the own key's hash by k-RR.
 
     Bit j of the hash of key number v is the parity of mask[j] & v, for masks drawn at random.  Two keys collide with
-    probability exactly 2**-hash_bits, so each key's estimate has local hashing's law [WBLJ17], though the keys' joint
-    law may differ.  Whether a report supports v is a mean of characters of v, so the collector needs one bincount for
-    each and one transform: docs/proofs/local.md.  A row of a report is the masks, then the answer.
+    probability exactly 2**-hash_bits, so each key's estimate has local hashing's law [WBLJ17].  The joint law of all
+    keys may differ.  The support of v is a mean of characters of v, so the collector needs one bincount for each and
+    one transform: docs/proofs/local.md.  A row of a report is the masks, then the answer.
 
     Guarantee: epsilon-local DP: the hash is drawn without looking at the key, and the answer is k-RR's.
 
@@ -62,12 +62,12 @@ class OLH(Oracle, mechanism="olh"):
 
     @property
     def answers(self) -> int:
-        """How many values a hash has."""
+        """The number of values of a hash."""
         return 1 << self.hash_bits
 
     @property
     def key_bits(self) -> int:
-        """How many bits number the keys."""
+        """The number of bits that number the keys."""
         return (self.size - 1).bit_length()
 
     @property
@@ -131,11 +131,11 @@ class OLH(Oracle, mechanism="olh"):
 
 
 def best_hash_bits(epsilon: Fraction) -> int:
-    """The hash length of least variance for rare keys; any is private, so floats may choose it.
+    """The hash length of least variance for rare keys; any length is private, so floats may choose it.
 
     >>> [best_hash_bits(Fraction(e)) for e in (1, 2, 4)]
     [2, 3, 6]
     """
     grown = math.exp(min(float(epsilon), 50.0))
-    # The variance is (e**epsilon - 1 + g)**2 / (g - 1), g = 2**b, times what does not depend on g.
+    # The variance is (e**epsilon - 1 + g)**2 / (g - 1), g = 2**b, times a factor that does not depend on g.
     return min(range(1, HASH_MOST + 1), key=lambda b: (grown - 1 + (1 << b)) ** 2 / ((1 << b) - 1))

@@ -1,4 +1,4 @@
-"""The base of the frequency oracles: keys in, reports out, and frequencies from how many reports support each key."""
+"""The base of the frequency oracles: keys in, reports out, and frequencies from support counts."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from curador.noise import SYSTEM, Entropy
 from curador.numbers import Number, above, number_of_people, rational, set_fields
 
 CELLS = 1 << 20
-"""Reports are made and counted in pieces of about this many cells, so that memory stays bounded."""
+"""The cells of one piece; reports are made and counted in pieces, so that memory stays bounded."""
 
 
 @dataclass(frozen=True, init=False)
 class KeyedTask(Task):
-    """A task about one of some listed keys; ``rest`` is the key that stands for values that are not listed."""
+    """A task about one of some listed keys; ``rest`` is the key that stands for unlisted values."""
 
     needs: ClassVar[tuple[str, ...]] = ("keys",)
     takes: ClassVar[tuple[str, ...]] = ("rest",)
@@ -54,7 +54,7 @@ class KeyedTask(Task):
 
     @property
     def size(self) -> int:
-        """How many keys there are."""
+        """The number of keys."""
         return size_of(self.keys)
 
     @property
@@ -74,23 +74,23 @@ class Oracle(KeyedTask):
 
     @property
     def width(self) -> int:
-        """How many cells one report takes while it is made."""
+        """The number of cells that a report takes while it is made."""
         return 1
 
     @abstractmethod
     def _randomize(self, own: NDArray[np.int64], entropy: Entropy) -> NDArray[Any]:
-        """Reports for keys by number."""
+        """Draw reports for keys by number."""
 
     @abstractmethod
     def _support(self, reports: NDArray[Any]) -> NDArray[np.int64]:
-        """How many of the reports support each key."""
+        """Count the reports that support each key."""
 
     def randomize(self, values: Any, *, entropy: Entropy = SYSTEM) -> NDArray[Any]:
-        """One report per value, each from coins of its own."""
+        """Draw a report for each value, from coins of its own."""
         return self._report(self.read(values), entropy)
 
     def read(self, values: Any) -> NDArray[np.int64]:
-        """The values' keys by number, refused if any is none; nothing is drawn."""
+        """Convert values to key numbers, refused if any is not a key; nothing is drawn."""
         return numbered(values, self.keys, self.rest)
 
     def _report(self, own: NDArray[Any], entropy: Entropy) -> NDArray[Any]:
@@ -109,7 +109,7 @@ class Oracle(KeyedTask):
     def estimate(
         self, reports: Any, candidates: Sequence[LocalKey] | None = None, *, confidence: float = 0.95
     ) -> Frequencies:
-        """Unbiased frequencies with variance and intervals, from reports or from their :class:`Tally`."""
+        """Estimate unbiased frequencies with variance and intervals, from reports or their :class:`Tally`."""
         tally = self._counted(reports, candidates)
         if not tally.users or tally.support.shape != (self.size,):
             raise InvalidParameter("There are no reports on these keys.", fix="Collect some for this task first.")
@@ -117,24 +117,24 @@ class Oracle(KeyedTask):
         return Frequencies(names_of(self.keys), tally, self.p, self.q)
 
     def variance(self, users: int, frequency: float = 0.0) -> float:
-        """The variance of one estimated frequency before any report is in."""
+        """The variance of an estimated frequency before any report."""
         f = rational(frequency, "frequency")
         if not 0 <= f <= 1:
             raise InvalidParameter(f"A frequency lies in [0, 1], got {frequency}.", fix="Choose one that does.")
         return float(oracle_variance(self.p, self.q, float(f), number_of_people(users)))
 
     def error(self, users: int, confidence: float = 0.95) -> float:
-        """All keys' estimates are within plus or minus this, together, at least this often, for any data.
+        """The distance within which all keys' estimates lie together, at least this often, for any data.
 
-        It falls as the users become more.
+        It falls with more users.
         """
         return self._within(self.q, self.p, users, confidence)
 
     def rare_error(self, users: int, confidence: float = 0.95) -> float:
-        """As :meth:`error`, where all the keys are ones that nobody has."""
+        """The :meth:`error` of keys without a single holder."""
         return self._within(self.q, self.q, users, confidence)
 
     def _within(self, least: Fraction, most: Fraction, users: int, confidence: float) -> float:
-        """The farthest that an estimate may be off whose reports support its key with a mean chance between these."""
+        """The largest error of an estimate whose reports support its key with a mean chance between these."""
         n, miss = number_of_people(users), checked_miss(confidence, self.size)
         return above(farthest_coins(float(least), float(most), n, miss) / float(self.p - self.q))

@@ -25,11 +25,13 @@ ORACLES: tuple[type[KRR | SUE | OUE | OLH | Hadamard | SubsetSelection], ...] = 
 )
 
 AS_GOOD = 1.01
-"""Errors within this factor are called equal, and the shorter report decides."""
+"""The factor within which errors count as equal, so that the shorter report decides."""
 
 
 def users_needed(task: Task, within: Number, confidence: float = 0.95) -> int:
-    """How many people must report for ``task.error`` to be at most ``within``: every key's at once, or the mean's.
+    """The number of reports for ``task.error`` to be at most ``within``.
+
+    The error is that of all keys at once, or of the mean.
 
     >>> from curador.local import KRR
     >>> task = KRR(keys=4, epsilon=1)
@@ -49,9 +51,9 @@ def best_oracle(
     most_bits: int | None = None,
     confidence: float = 0.95,
 ) -> Oracle:
-    """The oracle with the least error for these keys and users; of those as good, the one with the shortest report.
+    """The oracle with the least error for these keys and users; a tie goes to the shortest report.
 
-    The errors compared are how far all keys' intervals reach for rare keys, which most are when there are many.
+    The errors compared are the reach of all keys' intervals for rare keys; most of many keys are rare.
 
     >>> [type(best_oracle(k, 1, users=10**5)).__name__ for k in (2, 16, 1024)]
     ['KRR', 'SubsetSelection', 'OLH']

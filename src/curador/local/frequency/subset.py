@@ -1,4 +1,4 @@
-"""Subset selection: report a random set of keys that contains one's own more often than not by chance."""
+"""Subset selection: report a random set of keys that contains the own key more often than by chance."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from curador.noise import Entropy
 from curador.numbers import Number, set_fields
 
 FEW = 32
-"""Sets no larger than this are drawn key by key, which takes time with their size; larger ones all keys at once."""
+"""The largest sets drawn key by key, which takes time with their size; larger ones draw all keys at once."""
 NONE, EVERY = np.uint64(0), ~np.uint64(0)
 
 
 @dataclass(frozen=True, init=False)
 class SubsetSelection(Oracle, mechanism="subset"):
-    """A uniform set of ``chosen`` keys, with the person's own in it with probability inside/2**bits.
+    """A uniform set of ``chosen`` keys that includes the person's own with probability inside/2**bits.
 
-    For rare keys no oracle here is more accurate; a report takes one bit per key, and the most work to draw.
+    For rare keys this is the most accurate oracle here.  A report takes one bit per key, and the most work to draw.
 
     Guarantee: epsilon-local DP: a set with the own key is p(k-w) / ((1-p)w) times as likely as one without [YB18].
 
@@ -95,7 +95,7 @@ class SubsetSelection(Oracle, mechanism="subset"):
         for among, others in ((with_own, self.chosen - 1), (~with_own, self.chosen)):
             rows = np.flatnonzero(among)
             choose_cells(cells, rows, others, last, entropy)
-        # The columns before the last stand for the others; the last takes the place of the own key's number.
+        # The columns before the last stand for the other keys; the last takes the place of the own key's number.
         everyone = np.arange(own.size)
         cells[:, last] = cells[everyone, own]
         cells[everyone, own] = with_own
@@ -120,7 +120,7 @@ class SubsetSelection(Oracle, mechanism="subset"):
 
 
 def choose_cells(cells: NDArray[np.bool_], rows: NDArray[np.int64], chosen: int, of: int, entropy: Entropy) -> None:
-    """Set a uniform set of ``chosen`` of the first ``of`` cells in each of these rows, by Floyd's algorithm [BF87].
+    """Set ``chosen`` uniform cells of the first ``of`` in each of these rows, by Floyd's algorithm [BF87].
 
     >>> from curador.noise import SYSTEM
     >>> cells = np.zeros((2, 5), bool)
@@ -135,11 +135,11 @@ def choose_cells(cells: NDArray[np.bool_], rows: NDArray[np.int64], chosen: int,
 
 
 def smallest(open_: NDArray[np.uint64], wanted: NDArray[np.int64], entropy: Entropy) -> NDArray[np.uint64]:
-    """A uniform set of ``wanted[i]`` of the bits that are set in column i of ``open_``, for each i; uses up ``open_``.
+    """Choose ``wanted[i]`` uniform set bits of column i of ``open_``, for each i; uses up ``open_``.
 
-    Every bit is given a uniform number between 0 and 1, of which one binary digit is drawn per round, and the smallest
-    are chosen.  Bits still open agree in their digits so far.  Those whose next digit is 0 are chosen if no more than
-    wanted, and the others stay open; if they are more, it is they who stay open.
+    Every bit gets a uniform number between 0 and 1; the smallest numbers are chosen.  One binary digit is drawn per
+    round.  Open bits agree in their digits so far.  If the bits with next digit 0 are at most ``wanted``, they are
+    chosen and the others stay open.  Otherwise they stay open, and the others are dropped.
 
     >>> from curador.noise import SYSTEM
     >>> found = smallest(np.array([[0b1111, 0b0101]], np.uint64), np.array([3, 1]), SYSTEM)
@@ -159,7 +159,7 @@ def smallest(open_: NDArray[np.uint64], wanted: NDArray[np.int64], entropy: Entr
         low &= kept
         chosen |= low
         going = np.flatnonzero(left)
-        if 2 * going.size <= left.size:  # the rest go on alone
+        if 2 * going.size <= left.size:  # the open columns continue alone
             out[:, live] = chosen
             live, left = live[going], left[going]
             open_, chosen = (np.take(bits, going, axis=1) for bits in (open_, chosen))
@@ -167,7 +167,7 @@ def smallest(open_: NDArray[np.uint64], wanted: NDArray[np.int64], entropy: Entr
 
 
 def best_size(keys: int, epsilon: Fraction) -> int:
-    """The size of the sets that gives rare keys the least variance; any is private, so floats may choose it.
+    """The set size of least variance for rare keys; any size is private, so floats may choose it.
 
     >>> best_size(16, Fraction(1)), best_size(16, Fraction(4))
     (4, 1)

@@ -1,4 +1,4 @@
-"""Unary encoding: one bit per key, each of them randomised for itself."""
+"""Unary encoding: one bit per key, each randomised independently."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from curador.noise import Entropy
 from curador.numbers import Number, positive, set_fields
 
 LEAST_SHORT, MOST_SHORT = Fraction(1, 8), Fraction(5)
-"""Between these epsilons thresholds of 16 bits lose next to nothing, and cost half the random bits."""
+"""Between these epsilons 16-bit thresholds lose next to nothing, and cost half the random bits."""
 
 
 @dataclass(frozen=True, init=False)
 class Unary(Oracle):
-    """The bit of the person's own key is 1 with probability own/2**bits, every other with other/2**bits.
+    """A bit per key: 1 with probability own/2**bits for the own key, other/2**bits for every other.
 
-    Reports are rows of packed bits, the first key's the highest bit of the first byte.
+    Reports are rows of packed bits; the first key's is the highest bit of the first byte.
 
     Guarantee: epsilon-local DP: two values change two bits, so e**epsilon >= p(1-q) / (q(1-p)) [WBLJ17].
     """
@@ -62,7 +62,7 @@ class Unary(Oracle):
     @staticmethod
     @abstractmethod
     def _best(epsilon: Fraction, bits: int) -> tuple[int, int]:
-        """The most accurate thresholds of this kind, own key's and others'."""
+        """The most accurate thresholds of this kind: the own key's, and the others'."""
 
     @property
     def p(self) -> Fraction:
@@ -102,7 +102,9 @@ class Unary(Oracle):
 
 @dataclass(frozen=True, init=False)
 class SUE(Unary, mechanism="sue"):
-    """Symmetric unary encoding, which is basic one-time RAPPOR: every bit is flipped with the same probability [EPK14].
+    """Symmetric unary encoding, the basic one-time RAPPOR [EPK14].
+
+    Every bit is flipped with the same probability.
 
     >>> SUE(keys=20, epsilon=1).randomize([3, 19]).shape
     (2, 3)
@@ -116,7 +118,9 @@ class SUE(Unary, mechanism="sue"):
 
 @dataclass(frozen=True, init=False)
 class OUE(Unary, mechanism="oue"):
-    """Optimised unary encoding: the own key's bit is a fair coin, so that the others are right more often [WBLJ17].
+    """Optimised unary encoding [WBLJ17].
+
+    The own key's bit is a fair coin, so that the other bits are right more often.
 
     >>> OUE(keys=20, epsilon=1).p
     Fraction(1, 2)
@@ -128,7 +132,7 @@ class OUE(Unary, mechanism="oue"):
 
 
 def unspared(reports: NDArray[Any], size: int) -> NDArray[np.bool_]:
-    """Which of these rows, that end with ``size`` packed bits, have nothing in the bits to spare.
+    """Mark the rows whose spare bits are empty; each row ends with ``size`` packed bits.
 
     >>> unspared(np.array([[0b10100000], [0b00101000]], np.uint8), 4).tolist()
     [True, False]
@@ -138,13 +142,13 @@ def unspared(reports: NDArray[Any], size: int) -> NDArray[np.bool_]:
 
 
 def count_bits(reports: NDArray[np.uint8], size: int) -> NDArray[np.int64]:
-    """In how many of the rows each of the first ``size`` bits is set.
+    """Count the rows in which each of the first ``size`` bits is set.
 
     >>> count_bits(np.array([[0b10100000], [0b00100000]], np.uint8), 4).tolist()
     [1, 0, 2, 0]
     """
     rows, wide = reports.shape
-    # A byte counts to 255, so as many rows are added at a time, eight bytes in a word: no carry leaves its byte.
+    # A byte counts to 255, so 255 rows are added at a time, eight bytes in a word: no carry leaves its byte.
     deep = min(255, max(1, rows))
     piles = -(-rows // deep)
     padded = np.concatenate([reports, np.zeros((deep * piles - rows, wide), np.uint8)])

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 
 def parity(x: NDArray[Any]) -> NDArray[np.uint8]:
-    """Whether the number of ones in each integer is odd.
+    """The parity of the number of ones in each integer: True if odd.
 
     >>> parity(np.array([0, 1, 3, 7])).tolist()
     [0, 1, 0, 1]
@@ -19,7 +19,7 @@ def parity(x: NDArray[Any]) -> NDArray[np.uint8]:
 
 
 def walsh_hadamard(x: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The sums over s of x[s] (-1)**(number of ones in s & v), for every v; the length is a power of two.
+    """For every v, sum x[s] (-1)**(number of ones in s & v) over s; the length is a power of two.
 
     Exact: the results are integers no larger than the sum of |x|.
 

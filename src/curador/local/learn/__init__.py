@@ -1,19 +1,19 @@
 """Linear models trained on locally private gradients, in reading order.
 
-* requirement — refuses to load without scikit-learn
+* requirement — the only message if scikit-learn is missing
 * losses — convex losses and their slopes
-* reading — parameters and people's numbers, checked
+* reading — checks of parameters and of people's numbers
 * randomizers — gradients in, reports out
 * schedule — the people of each round and their epsilon
-* expected — what noise is expected to cost, and a warning
+* expected — the expected cost of noise, and a warning
 * rounds — one round, and the descent over all rounds
-* participant — what a device remembers of a study
-* checking — arrays of scikit-learn's interface, checked
+* participant — the state of a study on a device
+* checking — checks of arrays from scikit-learn's interface
 * models — the three models
 """
 
 from lazy_loader import attach_stub
 
-import curador.local.learn.requirement  # noqa: F401  without scikit-learn nothing here loads, with one message
+import curador.local.learn.requirement  # noqa: F401  without scikit-learn nothing here loads
 
 __getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

@@ -1,4 +1,4 @@
-"""The public names of local learning, each with the file it lives in; read by type checkers and by the lazy loader."""
+"""The public names of local learning, each with its file; type checkers and the lazy loader read it."""
 
 from .expected import NoisyModelWarning as NoisyModelWarning
 from .expected import noise_loss as noise_loss

@@ -1,4 +1,4 @@
-"""Checks of what scikit-learn's interface passes in; no refusal contains a person's value."""
+"""Checks of arrays from scikit-learn's interface; no refusal contains a person's value."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ Bounds = tuple[Number, Number] | Sequence[tuple[Number, Number]]
 
 
 @contextmanager
-def anew(model: BaseEstimator) -> Iterator[None]:
+def fresh_fit(model: BaseEstimator) -> Iterator[None]:
     """Clear the fitted attributes before a fit, and again if it fails.
 
     >>> model = BaseEstimator()
     >>> model.coef_ = 1.0
-    >>> with anew(model):
+    >>> with fresh_fit(model):
     ...     hasattr(model, "coef_")
     False
     """
@@ -56,9 +56,9 @@ _SHAPES_ONLY = (
 
 
 def validated(model: BaseEstimator, *data: ArrayLike, **options: Any) -> Any:
-    """The arrays as scikit-learn checks them, refused in our words: two people at least to learn, one to predict.
+    """Check arrays as scikit-learn does, refused in our words: learning needs two people, prediction one.
 
-    No message contains a value: it may end up in a log.
+    No message contains a value, because it may end up in a log.
 
     >>> validated(BaseEstimator(), [["secret"], ["1"]], [0, 1])
     Traceback (most recent call last):
@@ -68,13 +68,15 @@ def validated(model: BaseEstimator, *data: ArrayLike, **options: Any) -> Any:
         with np.errstate(all="ignore"):
             return validate_data(model, *data, dtype=np.float64, ensure_min_samples=len(data), **options)
     except (TypeError, ValueError, OverflowError, AttributeError) as problem:
-        said = str(problem)
-    # Outside the handler, so that the refusal does not carry the other along.
-    raise InvalidValue(_reason(said), fix="Give one row of finite numbers, and where you learn one answer, per person.")
+        message = str(problem)
+    # Outside the handler, so that the refusal does not chain scikit-learn's error.
+    raise InvalidValue(
+        _reason(message), fix="Give one row of finite numbers, and where you learn one answer, per person."
+    )
 
 
-def _reason(said: str) -> str:
-    found = re.match(_SHAPES_ONLY, said)
+def _reason(message: str) -> str:
+    found = re.match(_SHAPES_ONLY, message)
     if found:
         return f"{found[0]}."
     known = {
@@ -85,7 +87,7 @@ def _reason(said: str) -> str:
         "Complex data": "Complex data not supported.",
         "feature names": "The feature names should match those that were passed during fit.",
     }
-    return next((ours for theirs, ours in known.items() if theirs in said), "X and y are not arrays of numbers.")
+    return next((ours for theirs, ours in known.items() if theirs in message), "X and y are not arrays of numbers.")
 
 
 def declared_classes(classes: Any) -> NDArray[Any]:

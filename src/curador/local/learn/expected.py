@@ -1,4 +1,4 @@
-"""What the noise of reports is expected to cost a model, known before anybody reports, and a warning if it is much."""
+"""The expected cost of report noise to a model, before any report, and a warning if it is large."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ SPREAD = 1 / 3
 CURVATURE: dict[type[Loss], float] = {Squared: 2 * SPREAD, Logistic: SPREAD / 4, Hinge: SPREAD / 4}
 """The second derivative of the mean loss in a coefficient, for such features; the hinge counts as the logistic loss."""
 CONSTANT: dict[type[Loss], float] = {Squared: SPREAD, Logistic: math.log(2), Hinge: 1.0}
-"""What a constant loses where answers are spread evenly, or both classes are as frequent."""
+"""The loss of a constant where answers are spread evenly, or both classes are as frequent."""
 EXPLAINED = 0.1
-"""The part of it that features explain in the example that the warning is about."""
+"""The part of a constant's loss that features explain in the example of the warning."""
 
 
 class NoisyModelWarning(UserWarning):
@@ -25,10 +25,13 @@ class NoisyModelWarning(UserWarning):
 
 
 def noise_loss(loss: Loss, schedule: Schedule, step: float, average: bool) -> float:
-    """About how much the mean loss grows by the noise of reports, if features are spread evenly between their bounds.
+    """Estimate how much report noise raises the mean loss.
 
-    The noise of round t enters beta times the step, and fades as later steps pull beta back; what is left in the mean
-    of the last half of the iterates, or in the last one, is summed exactly, with the variance of a report at worst.
+    Features are taken as spread evenly between their bounds.
+
+    The noise of round t enters beta times the step, and fades as later steps pull beta back.  The sum of its remains is
+    exact, with the variance of a report at worst.  It is taken in the mean of the last half of the iterates, or in the
+    last iterate.
 
     >>> from curador.local.learn.randomizers import SampledHybrid
     >>> from curador.local.learn.schedule import Once
@@ -41,7 +44,7 @@ def noise_loss(loss: Loss, schedule: Schedule, step: float, average: bool) -> fl
     people = schedule.users * schedule.reports_each / rounds
     steps = step / np.sqrt(np.arange(1, rounds + 1))
     first = rounds - math.ceil(rounds / 2) if average else rounds - 1
-    # Backwards: what one unit that enters beta in round t adds to the sum of the iterates that count.
+    # Backwards: the contribution of one unit that enters beta in round t to the sum of the iterates that count.
     total, left = 0.0, 0.0
     for t in range(rounds - 1, -1, -1):
         left = (t >= first) + (left * (1 - steps[t + 1] * curvature) if t + 1 < rounds else 0.0)
@@ -52,7 +55,7 @@ def noise_loss(loss: Loss, schedule: Schedule, step: float, average: bool) -> fl
 
 
 def warn_of_noise(loss: Loss, schedule: Schedule, step: float, average: bool) -> None:
-    """Warn, before anybody reports, if the noise is expected to cost more than a tenth of what a constant loses."""
+    """Warn, before any report, if the noise is expected to cost more than a tenth of a constant's loss."""
     with np.errstate(all="ignore"):  # steps may be of any size
         costs, most = noise_loss(loss, schedule, step, average), EXPLAINED * CONSTANT[type(loss)]
     if costs > most:

@@ -1,6 +1,6 @@
 """Convex losses of the score x·β and the answer y, and their slopes in the score.
 
-The gradient in β is the slope times x, so this is all a device needs to know about a model.
+The gradient in β is the slope times x, so a device needs to know nothing else about a model.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ class Loss(ABC):
 
     @abstractmethod
     def slope(self, scores: Floats, answers: Floats) -> Floats:
-        """Its derivative in the score; where the loss has a corner, one of its subgradients."""
+        """The derivative of the loss in the score; at a corner, one of its subgradients."""
 
     def gradients(self, beta: Floats, rows: Floats, answers: Floats) -> Floats:
-        """One gradient in beta per row.
+        """The gradient in beta of each row.
 
         >>> Squared().gradients(np.array([0.5, 0.0]), np.array([[1.0, 1.0]]), np.array([1.0]))
         array([[-1., -1.]])

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from curador.local.learn.checking import Bounds, anew, declared_classes, pairs, signs, validated
+from curador.local.learn.checking import Bounds, declared_classes, fresh_fit, pairs, signs, validated
 from curador.local.learn.expected import warn_of_noise
 from curador.local.learn.losses import Hinge, Logistic, Loss, Squared, chance
 from curador.local.learn.randomizers import GradientRandomizer, gradient_randomizer
@@ -77,32 +77,30 @@ class _LocalModel(BaseEstimator):  # type: ignore[misc]
 
 
 class LocalLinearRegression(RegressorMixin, _LocalModel):  # type: ignore[misc]
-    """Least squares with an L2 penalty, from gradients that each person clips and randomises on their own device.
+    """Least squares with an L2 penalty, from gradients clipped and randomised on each person's own device.
 
     Features and target are clamped to the declared ``bounds`` and ``target`` on the device.  ``fit`` plays both sides,
-    devices and collector; the collector's side sees reports only.
+    devices and collector; the collector's side sees reports only.  It warns before any report if the expected cost of
+    noise exceeds what features often explain (:class:`NoisyModelWarning`): a constant may do better.
 
-    Guarantee: every person's reports together are epsilon-locally DP, though what is asked of later people depends on
-        what earlier ones reported [DJW18]; ``event_`` says what one person's reports are.
-    A fit whose noise is expected to cost more than features often explain warns before anybody reports
-    (:class:`NoisyModelWarning`): a constant may do better.
-
+    Guarantee: every person's reports together are epsilon-locally DP, although the questions to later people depend on
+        earlier reports [DJW18]; ``event_`` describes one person's reports.
     Assumes: a row is a person; bounds, target and the other parameters are chosen without looking at the data.
-    Fails: each fit spends epsilon anew: k-fold cross-validation has each person report in k - 1 fits.  Clipping biases
+    Fails: each fit spends epsilon again: in k-fold cross-validation each person reports in k - 1 fits.  Clipping biases
         the model where gradients are clipped unevenly (docs/proofs/local-learning.md).  ``score`` on people's own rows
         is not private.
 
     Args:
-        epsilon: what one person spends in a fit.
+        epsilon: the budget of each person in a fit.
         bounds: a pair (low, high) for all features, or one for each.
         target: the bounds of y.
         mechanism: how a gradient is reported: "hybrid", "piecewise", "duchi" or "laplace" [WXYZ19, DJW18].
         participation: "once", each person in one round at epsilon; "every", all in every round at epsilon / rounds.
-        rounds: how many; without it as many as groups of ``schedule.group_size`` people allow, 10 to 200.
+        rounds: their number; by default as many as groups of ``schedule.group_size`` people allow, 10 to 200.
         alpha: the penalty alpha/2 |beta|**2, on the scales from -1 to 1 and without the intercept.
         step: the t-th step has the size step / sqrt(t).
         clip: each coordinate of a gradient is clipped to [-clip, clip].
-        average: the mean of the last half of the iterates, rather than the last one.
+        average: use the mean of the last half of the iterates, rather than the last one.
 
     >>> rng = np.random.default_rng(1)
     >>> X = rng.uniform(0, 10, (20_000, 2))
@@ -143,19 +141,19 @@ class LocalLinearRegression(RegressorMixin, _LocalModel):  # type: ignore[misc]
 
     def fit(self, X: ArrayLike, y: ArrayLike, *, entropy: Entropy = SYSTEM) -> Self:
         """Learn from one row of X and one number of y per person."""
-        with anew(self):
+        with fresh_fit(self):
             values, answers = validated(self, X, y, y_numeric=True)
             told = reals(answers.astype(np.int64) if answers.dtype.kind == "b" else answers)
             self._learn(values, told, pairs(self.target, 1)[0], entropy)
         return self
 
     def predict(self, X: ArrayLike) -> Floats:
-        """The model's answers, in the units of the target."""
+        """Predict answers, in the units of the target."""
         return self._scores(X)
 
 
 class _LocalClassifier(ClassifierMixin, _LocalModel):  # type: ignore[misc]
-    """Two declared classes, told apart by the sign of a score."""
+    """Two declared classes, distinguished by the sign of a score."""
 
     classes: Sequence[Any]
 
@@ -186,7 +184,7 @@ class _LocalClassifier(ClassifierMixin, _LocalModel):  # type: ignore[misc]
 
     def fit(self, X: ArrayLike, y: ArrayLike, *, entropy: Entropy = SYSTEM) -> Self:
         """Learn from one row of X and one class of y per person; a class may be empty."""
-        with anew(self):
+        with fresh_fit(self):
             declared = declared_classes(self.classes)
             values, labels = validated(self, X, y)
             self._learn(values, signs(labels, declared), UNIT, entropy)
@@ -199,7 +197,7 @@ class _LocalClassifier(ClassifierMixin, _LocalModel):  # type: ignore[misc]
         return self._scores(X)
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """The likelier class of each row."""
+        """Predict the likelier class of each row."""
         second = self._scores(X) > 0
         return np.asarray(self.classes_[second.astype(np.intp)])
 
@@ -212,9 +210,9 @@ class _LocalClassifier(ClassifierMixin, _LocalModel):  # type: ignore[misc]
 class LocalLogisticRegression(_LocalClassifier):
     """Logistic regression with an L2 penalty, from gradients randomised on each person's own device.
 
-    The two ``classes`` are declared, in any order; ``classes_`` has them sorted.  Gradients have coordinates between -1
-    and 1 by themselves, so the default ``clip`` never clips.  Other parameters, and what is guaranteed, assumed and not
-    promised, are as in :class:`LocalLinearRegression`.
+    The two ``classes`` are declared, in any order; ``classes_`` has them sorted.  The coordinates of gradients already
+    lie between -1 and 1, so the default ``clip`` never clips.  Other parameters, guarantees, assumptions and limits are
+    as in :class:`LocalLinearRegression`.
 
     Guarantee: every person's reports together are epsilon-locally DP [DJW18, WXYZ19].
 
@@ -235,7 +233,9 @@ class LocalLogisticRegression(_LocalClassifier):
 
 
 class LocalLinearSVC(_LocalClassifier):
-    """A linear support vector machine with an L2 penalty, from gradients randomised on each person's own device.
+    """A linear support vector machine with an L2 penalty, from locally private gradients.
+
+    Each person's own device randomises their gradient.
 
     It minimises the mean hinge loss.  Parameters are those of :class:`LocalLogisticRegression`.
 

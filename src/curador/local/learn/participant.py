@@ -15,16 +15,16 @@ from curador.numbers import positive, set_fields, whole
 
 @dataclass(frozen=True)
 class Participant:
-    """One person's part in a study: what they agreed to, and how many rounds they have answered.
+    """A person's part in a study: the agreed limit, and the number of rounds answered.
 
-    ``reports`` is 1 where each person reports once, and the number of rounds where all report in every one.  It never
-    leaves the device.  An answer makes a new state: save that first, send the report after; a report that is lost is
+    ``reports`` is 1 where each person reports once, and the number of rounds where all report in each round.  The state
+    never leaves the device.  An answer makes a new state: save that first, then send the report.  A lost report is
     spent all the same.
 
-    Guarantee: all reports of the study together are epsilon-locally DP, whoever publishes its rounds, by whatever rule:
-        at most ``reports`` are made, each at epsilon / reports at most [DMNS06, DRV10].
+    Guarantee: all reports of the study together are epsilon-locally DP, however its rounds are published.  At most
+        ``reports`` are made, each at epsilon / reports at most [DMNS06, DRV10].
     Assumes: the device keeps its state.
-    Fails: studies that ask about the same data add up; so does one that comes again under another name.
+    Fails: studies that ask about the same data add up; so does a study that returns under another name.
 
     >>> from curador.local.learn import Scale, gradient_randomizer
     >>> from curador.local.learn.losses import Logistic
@@ -56,13 +56,13 @@ class Participant:
 
     @property
     def spent(self) -> Fraction:
-        """At most so much was spent so far, of ``epsilon``."""
+        """An upper bound on the part of ``epsilon`` spent so far."""
         return self.epsilon * self.answered / self.reports
 
     def answer(
         self, asked: Round, values: Sequence[float], answer: float, *, entropy: Entropy = SYSTEM
     ) -> tuple[Participant, Any]:
-        """The state to save, and then the report to send; a value that is no number counts as missing, for nothing."""
+        """Return the state to save, then the report to send; a value that is not a number counts as missing."""
         if asked.study != self.study:
             raise InvalidParameter("This is a round of another study.", fix="Answer it with that study's state.")
         if self.answered == self.reports:
@@ -80,13 +80,13 @@ class Participant:
         return replace(self, answered=self.answered + 1), report
 
     def to_json(self) -> dict[str, object]:
-        """A plain dictionary that :meth:`from_json` reads back."""
+        """Write a plain dictionary that :meth:`from_json` reads back."""
         own = {"reports": self.reports, "answered": self.answered}
         return {"study": self.study, "epsilon": str(self.epsilon), **own}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Participant:
-        """Read back a state, all of which is there."""
+        """Read back a state; every field is required."""
         kinds = {"study": str, "epsilon": str, "reports": int, "answered": int}
         named = isinstance(data, Mapping) and set(data) == set(kinds)
         if not named or any(type(data[name]) is not kind for name, kind in kinds.items()):

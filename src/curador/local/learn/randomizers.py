@@ -31,10 +31,10 @@ from curador.numbers import Number, positive, set_fields, whole
 
 @dataclass(frozen=True)
 class GradientRandomizer(ABC):
-    """How a device reports a vector whose coordinates are clipped to [-clip, clip].
+    """A report of a vector whose coordinates are clipped to [-clip, clip].
 
-    Guarantee: one report is epsilon-locally DP, whatever two vectors a person may have.  A row of any other length than
-        ``dimension`` is refused before a coin is drawn, since its report would cost more.
+    Guarantee: one report is epsilon-locally DP for any two vectors that a person may have.  A row of any other length
+        than ``dimension`` is refused before a coin is drawn, since its report would cost more.
     Assumes: fair bits on the device.
     """
 
@@ -66,21 +66,21 @@ class GradientRandomizer(ABC):
     @property
     @abstractmethod
     def worst_variance(self) -> float:
-        """The variance that one person adds to a coordinate of the mean, at worst, on the scale from -1 to 1."""
+        """The largest variance that a person adds to a coordinate of the mean, on the scale from -1 to 1."""
 
     def randomize(self, gradients: Any, *, entropy: Entropy = SYSTEM) -> Any:
-        """One report per row.  This is all that leaves a device."""
-        # Whatever numpy was told to do about underflow, a device must not fail for some values and not for others.
+        """Draw a report for each row; nothing else leaves a device."""
+        # A device must not fail for some values only, whatever numpy's settings about underflow.
         with np.errstate(all="ignore"):
             return self._reports(vectors(gradients, self.dimension), entropy)
 
     @abstractmethod
     def _reports(self, gradients: Floats, entropy: Entropy) -> Any:
-        """One report per row, each of ``dimension`` numbers."""
+        """Draw a report for each row of ``dimension`` numbers."""
 
     @abstractmethod
     def mean(self, reports: Any) -> Floats:
-        """The mean of the clipped vectors, unbiased in every coordinate about which somebody reported, else 0."""
+        """The mean of the clipped vectors, unbiased in every coordinate with a report, else 0."""
 
 
 @dataclass(frozen=True)
@@ -151,8 +151,8 @@ class Split(GradientRandomizer):
 class Sampled(GradientRandomizer):
     """A few coordinates, drawn without looking at the vector, each with an equal share of epsilon.
 
-    A report says which coordinates were drawn.  There are max(1, min(d, floor(2 epsilon / 5))) of them [WXYZ19].  A
-    coordinate's mean is taken over those who drew it.
+    A report states which coordinates were drawn.  There are max(1, min(d, floor(2 epsilon / 5))) of them [WXYZ19].  A
+    coordinate's mean is taken over the people who drew it.
 
     Guarantee: epsilon-local DP: the draw has the same law for all vectors, and the shares add up [WXYZ19].
     """
@@ -161,12 +161,12 @@ class Sampled(GradientRandomizer):
 
     @property
     def sampled(self) -> int:
-        """How many coordinates a person reports."""
+        """The number of coordinates that a person reports."""
         return max(1, min(self.dimension, math.floor(self.epsilon / WORTH)))
 
     @cached_property
     def task(self) -> NumericTask:
-        """The task that each person answers about each coordinate that they drew."""
+        """The task that each person answers about each drawn coordinate."""
         return self.kind(-self.clip, self.clip, self.epsilon / self.sampled)
 
     @property
@@ -181,7 +181,7 @@ class Sampled(GradientRandomizer):
     def _reports(
         self, gradients: Floats, entropy: Entropy
     ) -> tuple[NDArray[np.int64], NDArray[np.unsignedinteger[Any]]]:
-        """For each person, the coordinates drawn and what is reported about them."""
+        """For each person, the coordinates drawn and the reports on them."""
         drawn = np.zeros((len(gradients), self.dimension), bool)
         choose_cells(drawn, np.arange(len(gradients)), self.sampled, self.dimension, entropy)
         which = np.nonzero(drawn)[1].reshape(-1, self.sampled)
@@ -218,8 +218,8 @@ class SampledPiecewise(Sampled):
 class SampledHybrid(Sampled):
     """Sampled coordinates by :class:`curador.local.Hybrid`.
 
-    >>> which, told = SampledHybrid(Fraction(1), 4).randomize(np.zeros((50, 4)))
-    >>> which.shape, told.shape
+    >>> which, reports = SampledHybrid(Fraction(1), 4).randomize(np.zeros((50, 4)))
+    >>> which.shape, reports.shape
     ((50, 1), (50, 1))
     """
 
@@ -249,7 +249,7 @@ def gradient_randomizer(mechanism: str, epsilon: Number, dimension: int, clip: N
 
 
 def randomizer_to_json(way: GradientRandomizer) -> dict[str, object]:
-    """A plain dictionary that :func:`randomizer_from_json` reads back exactly.
+    """Write a plain dictionary that :func:`randomizer_from_json` reads back exactly.
 
     >>> randomizer_to_json(SampledHybrid(Fraction(1, 2), 4))
     {'mechanism': 'hybrid', 'epsilon': '1/2', 'dimension': 4, 'clip': '1'}
@@ -261,7 +261,7 @@ def randomizer_to_json(way: GradientRandomizer) -> dict[str, object]:
 
 
 def randomizer_from_json(data: Mapping[str, Any]) -> GradientRandomizer:
-    """Read back a randomizer, all of whose parameters are there.
+    """Read back a randomizer; every parameter is required.
 
     >>> randomizer_from_json({"mechanism": "duchi", "epsilon": "1/2", "dimension": 4, "clip": "1"})
     Corners(epsilon=Fraction(1, 2), dimension=4, clip=Fraction(1, 1))

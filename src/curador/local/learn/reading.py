@@ -1,4 +1,4 @@
-"""Parameters and people's numbers, checked before anything is drawn."""
+"""Checks of parameters and people's numbers, before anything is drawn."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EDGE = 1 << 128
 
 
 def sized(x: object, name: str) -> Fraction:
-    """A positive parameter of a size that can be reckoned with.
+    """Check a positive parameter; its size must allow exact arithmetic.
 
     >>> sized("0.1", "clip")
     Fraction(1, 10)
@@ -31,7 +31,9 @@ def sized(x: object, name: str) -> Fraction:
 
 
 def vectors(values: Any, width: int) -> Floats:
-    """Rows of exactly ``width`` finite numbers, one per person: a row of another length would be several reports.
+    """Read rows of exactly ``width`` finite numbers, one per person.
+
+    A longer row would be several reports.
 
     >>> vectors([[1, 2]], 2).shape
     (1, 2)
@@ -43,18 +45,18 @@ def vectors(values: Any, width: int) -> Floats:
 
 
 def own_data(values: Any, answers: Any, width: int) -> tuple[Floats, Floats]:
-    """People's rows of features and their answers; what is missing or no number is NaN, and makes nobody refuse.
+    """Read people's rows of features and their answers; missing values and non-numbers become NaN.
 
-    Refused for their shape alone: whether a device answers must not tell what its owner's value is.
+    Rows are refused for their shape alone: whether a device answers must not reveal its owner's value.
 
-    >>> rows, told = own_data([[1.0, None], ["2", 1j]], [1, True], 2)
-    >>> rows.tolist(), told.tolist()
+    >>> rows, answers = own_data([[1.0, None], ["2", 1j]], [1, True], 2)
+    >>> rows.tolist(), answers.tolist()
     ([[1.0, nan], [nan, nan]], [1.0, nan])
     """
-    rows, told = _table(values, width), _numbers(_cells(answers))
-    if rows.ndim != 2 or rows.shape[1] != width or told.shape != rows.shape[:1]:
+    rows, numbers = _table(values, width), _numbers(_cells(answers))
+    if rows.ndim != 2 or rows.shape[1] != width or numbers.shape != rows.shape[:1]:
         raise _unlike(width)
-    return rows, told
+    return rows, numbers
 
 
 def _table(values: Any, width: int) -> Floats:
@@ -74,7 +76,7 @@ def _unlike(width: int) -> InvalidValue:
 
 
 def _cells(values: Any) -> NDArray[Any] | list[Any]:
-    """An array, or what is in a list: numpy would choose one type for all of it."""
+    """An array as it is, or the items of a list: numpy would choose one type for all of them."""
     if hasattr(values, "__array__"):
         return np.asarray(values)
     if not isinstance(values, list | tuple):
@@ -96,5 +98,5 @@ def _number(x: Any) -> float:
         raise InvalidValue("Expected a number, got several.", fix="Give one for each feature, and one answer.")
     try:
         return double(x)
-    except Exception:  # noqa: BLE001  whatever a value of any type says when it is asked for a number, it is none
+    except Exception:  # noqa: BLE001  a value of any type may raise anything when converted; it is then missing
         return math.nan

@@ -1,4 +1,4 @@
-"""The one message of a missing scikit-learn, raised when :mod:`curador.local.learn` is imported."""
+"""The only message if scikit-learn is missing, raised when :mod:`curador.local.learn` is imported."""
 
 from importlib.util import find_spec
 

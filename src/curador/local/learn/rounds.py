@@ -1,4 +1,4 @@
-"""One round of learning, on both sides, and the descent over all rounds."""
+"""A round of learning, on both sides, and the descent over all rounds."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from curador.numbers import Number, rational, set_fields
 
 @dataclass(frozen=True)
 class Scale:
-    """Declared bounds, between which values are clamped and put on the scale from -1 to 1.
+    """Declared bounds; values are clamped to them and put on the scale from -1 to 1.
 
     >>> Scale.between([(0, 10), (-1, 1)]).unit(np.array([[5.0, 0.5], [99.0, -7.0]])).tolist()
     [[0.0, 0.5], [1.0, -1.0]]
@@ -51,12 +51,12 @@ class Scale:
 
     @classmethod
     def between(cls, bounds: Sequence[tuple[Number, Number]]) -> Scale:
-        """The scale of these pairs (low, high)."""
+        """Make the scale of these pairs (low, high)."""
         return cls(bounds)  # type: ignore[arg-type]  # made exact there
 
     @property
     def width(self) -> int:
-        """How many values one person has on it."""
+        """The number of values of a person on the scale."""
         return len(self.bounds)
 
     @cached_property
@@ -73,7 +73,7 @@ class Scale:
 
     @property
     def half(self) -> Floats:
-        """Half the distance of the bounds: what 1 is."""
+        """Half the distance of the bounds: the unit of the scale."""
         return self.high / 2 - self.low / 2
 
     def unit(self, values: Floats) -> Floats:
@@ -82,11 +82,11 @@ class Scale:
 
 @dataclass(frozen=True, eq=False)
 class Round:
-    """The document that the collector publishes in one round; a device needs only its own person's data besides.
+    """The document that the collector publishes in a round; a device adds only its own person's data.
 
-    Guarantee: :meth:`report` is the only place where data are read, and each of its reports is epsilon-locally DP, with
-        the randomizer's epsilon, for any beta.  That holds for one report per row, so a round
-        whose parts do not fit each other, and data that do not fit the round, are refused before a coin is drawn.
+    Guarantee: only :meth:`report` reads data, and each of its reports is epsilon-locally DP, with the randomizer's
+        epsilon, for any beta.  That holds for one report per row.  So a round is refused before a coin is
+        drawn if its parts do not fit each other, and data are if they do not fit the round.
 
     >>> from curador.local.learn.losses import Logistic
     >>> from curador.local.learn.randomizers import Corners
@@ -103,9 +103,9 @@ class Round:
     target: Scale
     randomizer: GradientRandomizer
     beta: Floats | None = None
-    """One coefficient per feature and the intercept, on the scales from -1 to 1; None for all 0."""
+    """The coefficient of each feature and the intercept, on the scales from -1 to 1; None for all 0."""
     study: str = ""
-    """Which study this is a round of: by it a device knows whether it has answered already."""
+    """The study of this round; it shows a device whether it has answered already."""
 
     def __post_init__(self) -> None:
         if self.target.width != 1:
@@ -124,20 +124,20 @@ class Round:
 
     def clipped(self, values: Any, answers: Any) -> Floats:
         """Each person's gradient at beta, every coordinate clipped."""
-        # No beta and no value must make a device refuse, which would depend on its data: not by numpy's settings
-        # either, nor where there is no gradient.
+        # No beta and no value may make a device refuse: a refusal would depend on its data.  So neither
+        # numpy's settings nor a gradient of NaN may raise here.
         with np.errstate(all="ignore"):
-            own, told = own_data(values, answers, self.features.width)
+            own, targets = own_data(values, answers, self.features.width)
             rows = np.column_stack([self.features.unit(own), np.ones(len(own))])
             beta = np.zeros(rows.shape[1]) if self.beta is None else self.beta
-            found = self.loss.gradients(beta, rows, self.target.unit(told))
+            found = self.loss.gradients(beta, rows, self.target.unit(targets))
             if found.shape != rows.shape:
                 raise InvalidParameter("A loss has one gradient per person.", fix="Return as many rows as there are.")
             most = float(self.randomizer.clip)
             return np.clip(np.nan_to_num(found, nan=0.0), -most, most)
 
     def report(self, values: Any, answers: Any, *, entropy: Entropy = SYSTEM) -> Any:
-        """On the devices: one report per person, a row of features and an answer, of their clipped gradient."""
+        """On the devices: randomise each person's clipped gradient, of a row of features and an answer."""
         return self.randomizer.randomize(self.clipped(values, answers), entropy=entropy)
 
     def gradient(self, reports: Any) -> Floats:
@@ -145,7 +145,10 @@ class Round:
         return self.randomizer.mean(reports)
 
     def to_json(self) -> dict[str, object]:
-        """A plain dictionary for devices, which :meth:`from_json` reads back: fractions exact, beta to the last bit."""
+        """Write a plain dictionary for devices, which :meth:`from_json` reads back.
+
+        Fractions and beta are exact.
+        """
         name = next((name for name, kind in LOSSES.items() if type(self.loss) is kind), None)
         if name is None:
             raise InvalidParameter("Devices do not know this loss.", fix=f"Choose one of {', '.join(LOSSES)}.")
@@ -160,7 +163,10 @@ class Round:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Round:
-        """Read back a round, on a device: refused if its parts do not fit, so that one row is one report."""
+        """Read back a round on a device.
+
+        A round whose parts do not fit is refused, which makes each row a single report.
+        """
         kinds = {
             "study": str,
             "loss": str,
@@ -190,7 +196,7 @@ class Round:
 
 
 def _coefficients(beta: Any, size: int) -> Floats:
-    """A copy that nobody can change after it was checked.  Beta is public: to refuse it tells nothing of anybody."""
+    """Copy beta, so that it cannot change after its check.  Beta is public, so a refusal reveals nothing."""
     try:
         found = np.array(beta)
     except (ValueError, OverflowError):
@@ -216,10 +222,12 @@ def descend(
     alpha: float,
     entropy: Entropy = SYSTEM,
 ) -> tuple[Floats, tuple[int, ...]]:
-    """Steps of size step/sqrt(t) against the reported gradients: beta before and after each, and who took part.
+    """Take steps of size step/sqrt(t) against the reported gradients.
 
-    The penalty alpha/2 |beta|**2 leaves out the intercept.  The collector knows it, so it costs no noise; it is taken
-    at the new beta rather than the old (a proximal step), which is steady for any alpha.
+    Return all betas and the participants.
+
+    The penalty alpha/2 |beta|**2 leaves out the intercept.  The collector knows it, so it costs no noise.  It is taken
+    at the new beta rather than the old (a proximal step), which is stable for any alpha.
     """
     if len(values) != schedule.users:
         raise InvalidValue("The schedule is for another number of people.", fix="Make it for these.")
@@ -239,7 +247,7 @@ def descend(
 
 
 def settled(path: Floats) -> Floats:
-    """The mean of the last half of the iterates: the first ones only lead there [PJ92, RSS12].
+    """The mean of the last half of the iterates; the first half only leads there [PJ92, RSS12].
 
     >>> settled(np.array([[0.0], [8.0], [4.0], [2.0]])).tolist()
     [3.0]

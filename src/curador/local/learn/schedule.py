@@ -21,14 +21,14 @@ Ways = Callable[[Fraction], GradientRandomizer]
 """The randomizer for a given epsilon per report."""
 
 TOLERANCE = 0.5
-"""How far a mean gradient may typically be off in its worst coordinate, where coordinates lie between -1 and 1."""
+"""The typical error of a mean gradient in its worst coordinate, where coordinates lie between -1 and 1."""
 LEAST_ROUNDS, MOST_ROUNDS = 10, 200
-"""Fewer rounds do not get far, and more take only time: averaging already uses every report."""
+"""Limits of the rounds: fewer do not get far, and more only take time, as averaging already uses every report."""
 
 
 @dataclass(frozen=True)
 class Schedule(ABC):
-    """How many rounds there are, how the people share them, and what one person's reports are."""
+    """The number of rounds, the people of each, and the reports of a person."""
 
     users: int
     rounds: int
@@ -37,16 +37,16 @@ class Schedule(ABC):
     @property
     @abstractmethod
     def reports_each(self) -> int:
-        """How many reports one person makes, at most."""
+        """The largest number of reports that a person makes."""
 
     @property
     def epsilon(self) -> Fraction:
-        """The total that one person spends, an exact fraction."""
+        """The total epsilon that a person spends, an exact fraction."""
         return self.reports_each * self.randomizer.epsilon
 
     @property
     def event(self) -> Event:
-        """All that one person reports, for any accountant."""
+        """The event of all reports of a person, for any accountant."""
         return self.reports_each * self.randomizer.event
 
     @abstractmethod
@@ -56,24 +56,24 @@ class Schedule(ABC):
     @classmethod
     @abstractmethod
     def most_rounds(cls, users: int, epsilon: Fraction, ways: Ways) -> int:
-        """How many rounds of groups of :func:`group_size` these people can fill."""
+        """The largest number of rounds that these people can fill with groups of :func:`group_size`."""
 
     @classmethod
     @abstractmethod
     def users_needed(cls, epsilon: Fraction, ways: Ways) -> int:
-        """How many people fill the fewest rounds."""
+        """The number of people who fill the fewest rounds."""
 
     @classmethod
     @abstractmethod
     def of(cls, users: int, rounds: int, epsilon: Fraction, ways: Ways) -> Schedule:
-        """The schedule with this number of rounds."""
+        """Make the schedule with this number of rounds."""
 
 
 @dataclass(frozen=True)
 class Once(Schedule):
     """Everybody reports in one round only, at the whole epsilon; groups are disjoint and drawn at random.
 
-    Guarantee: epsilon-local DP for everybody: nobody makes a second report (docs/proofs/local-learning.md).
+    Guarantee: epsilon-local DP for everybody: a second report is never made (docs/proofs/local-learning.md).
 
     >>> from curador.local.learn.randomizers import Corners
     >>> plan = Once.of(10, 3, Fraction(1), lambda epsilon: Corners(epsilon, 2))
@@ -87,7 +87,7 @@ class Once(Schedule):
         return 1
 
     def groups(self, entropy: Entropy = SYSTEM) -> Iterator[NDArray[np.intp]]:
-        # Sorting by random words: rows are often stored in an order, and a group should look like all.
+        # Sort by random words: rows are often stored in an order, and a group should resemble the whole.
         order = np.argsort(entropy.words(self.users, np.uint64), kind="stable")
         yield from np.array_split(order, self.rounds)
 
@@ -111,10 +111,12 @@ class Once(Schedule):
 
 @dataclass(frozen=True)
 class Every(Schedule):
-    """Everybody reports in every round, at epsilon divided by the number of rounds: the document's own form.
+    """Everybody reports in every round, at epsilon divided by the number of rounds.
+
+    This is the form in the course's slides.
 
     Guarantee: epsilon-local DP for everybody, by adaptive composition [DMNS06, DRV10].
-    Fails: it is nearly always the worse form.  T reports at epsilon/T say about T times less than one at epsilon.
+    Fails: this is nearly always the worse form.  T reports at epsilon/T carry about T times less than one at epsilon.
 
     >>> from curador.local.learn.randomizers import Corners
     >>> plan = Every.of(10, 3, Fraction(1), lambda epsilon: Corners(epsilon, 2))
@@ -152,10 +154,11 @@ FORMS: Mapping[str, type[Schedule]] = {"once": Once, "every": Every}
 
 
 def group_size(randomizer: GradientRandomizer) -> int:
-    """How many reports make a mean gradient whose worst coordinate is typically off by less than :data:`TOLERANCE`.
+    """The number of reports whose mean gradient is typically off by less than :data:`TOLERANCE`.
 
-    The largest of d errors with variance v/m each is about sqrt(2 log(2 d) v / m), and v is of the order d / epsilon**2
-    for all but Laplace's: this is the m of the order d log d / epsilon**2 of [WXYZ19], with its constant.
+    The error is that of the worst coordinate.  The largest of d errors with variance v/m each is about
+    sqrt(2 log(2 d) v / m).  For all mechanisms but Laplace's, v is of the order d / epsilon**2.  So this is the m of
+    the order d log d / epsilon**2 of [WXYZ19], with its constant.
 
     >>> from curador.local.learn.randomizers import SampledHybrid
     >>> [group_size(SampledHybrid(Fraction(epsilon), 11)) for epsilon in (1, 2, 4)]
@@ -166,7 +169,7 @@ def group_size(randomizer: GradientRandomizer) -> int:
 
 
 def make_schedule(participation: str, users: int, rounds: int | None, epsilon: Fraction, ways: Ways) -> Schedule:
-    """The schedule for these people; without ``rounds``, as many as groups of :func:`group_size` allow.
+    """Make the schedule for these people; by default as many rounds as groups of :func:`group_size` allow.
 
     >>> from curador.local.learn.randomizers import Corners
     >>> ways = lambda epsilon: Corners(epsilon, 4)

@@ -1,4 +1,4 @@
-"""The base of the mean oracles: a bounded number in, an integer report out, and an unbiased mean with its error."""
+"""The base of the mean oracles: a bounded number in, an integer report out, an unbiased mean."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from curador.show.summary import Summary
 
 LEVEL_BITS = 16
 LEVELS = 1 << LEVEL_BITS
-"""Values are rounded to this many steps between the bounds, up or down at random so that they are unbiased."""
+"""The steps between the bounds; values are rounded up or down at random, so that they stay unbiased."""
 
 
 FINEST = 1 << 40
-"""Bounds are at least this part of their size apart, so that doubles resolve the steps between them."""
+"""The least distance of the bounds, relative to their size, so that doubles resolve the steps between them."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -49,21 +49,21 @@ class Mean(LocalEstimate):
     value: float
     users: int
     variance: float
-    """A bound on the variance of ``value``, given the people, for the values at which it is largest."""
+    """An upper bound on the variance of ``value``, given the people, over all possible values."""
     task: NumericTask
     sampled: bool = False
-    """Whether these people were drawn at random from more, whose mean is meant."""
+    """Whether these people were drawn at random from more people; ``value`` then estimates the mean of all."""
     sums: tuple[int, ...] = ()
-    """The sums of the reports that it was computed from."""
+    """The sums of the reports; the mean is computed from them."""
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """Where the mean lies."""
+        """Lower and upper limit of the mean."""
         limits = self.task._limits(self, checked_miss(confidence))
         low, high = np.clip(limits, down(self.task.low), up(self.task.high))
         return float(low), float(high)
 
     def of_a_part(self, users: int) -> Mean:
-        """The same of people drawn at random from ``users``, with a bound on the variance of the draw.
+        """Treat these people as drawn at random from ``users``, and add a bound on the variance of the draw.
 
         Assumes: reports are bounded, as all but Laplace's are: docs/proofs/local.md, section 6.
         """
@@ -111,13 +111,13 @@ class Bounded(Task):
 
     @property
     def half(self) -> Fraction:
-        """Half the distance of the bounds: what 1 is on the scale from -1 to 1."""
+        """Half the distance of the bounds: the unit of the scale from -1 to 1."""
         return (self.high - self.low) / 2
 
     def _from_units(self, low: Floats, high: Floats) -> tuple[Floats, Floats]:
-        """Limits on the scale from -1 to 1 as limits of the numbers, rounded outwards."""
+        """Convert limits on the scale from -1 to 1 to limits of the numbers, rounded outwards."""
         middle, half = float(self.low + self.half), float(self.half)
-        # What is beyond the bounds is cut there later; held at twice as far it cannot overflow.
+        # Limits beyond the bounds are clipped there later; clipped at twice the distance they cannot overflow.
         bottom, top = (middle + half * np.clip(x, -2.0, 2.0) for x in (low, high))
         return outwards(bottom, top, abs(middle) + 2 * half)
 
@@ -125,22 +125,22 @@ class Bounded(Task):
         held = np.clip(values.reshape(-1), float(self.low), float(self.high))
         share = (held - float(self.low)) / float(2 * self.half)
         fine = np.rint(np.clip(share, 0.0, 1.0) * 2.0 ** (2 * LEVEL_BITS)).astype(np.int64)
-        # Up with the chance of what lies above the step below.  It comes before the noise: private whatever its law.
+        # Up with the chance of the remainder above the step below.  Rounding precedes the noise, so any law is private.
         levels: NDArray[np.int64] = (fine + entropy.words(fine.size, np.uint16)) >> LEVEL_BITS
         return levels
 
 
 @dataclass(frozen=True, init=False)
 class NumericTask(Bounded):
-    """A task about one such number for each person, and their mean."""
+    """A task about one bounded number for each person, and their mean."""
 
     @abstractmethod
     def _randomize(self, levels: NDArray[np.int64], entropy: Entropy) -> NDArray[Any]:
-        """Reports for values on the steps 0 … LEVELS."""
+        """Draw reports for values on the steps 0 … LEVELS."""
 
     @abstractmethod
     def _sums(self, reports: NDArray[np.int64]) -> list[int]:
-        """The integer sums of the reports from which :meth:`_unit` computes the mean."""
+        """The integer sums of the reports; :meth:`_unit` computes the mean from them."""
 
     @abstractmethod
     def _unit(self, users: int, sums: NDArray[np.int64]) -> Fraction:
@@ -148,66 +148,66 @@ class NumericTask(Bounded):
 
     @abstractmethod
     def _decoded(self, reports: NDArray[np.int64]) -> Floats:
-        """Each report as an unbiased estimate of its value, on the scale from -1 to 1."""
+        """Decode each report as an unbiased estimate of its value, on the scale from -1 to 1."""
 
     @abstractmethod
     def unit_variance(self, value: float) -> float:
-        """The variance of one decoded report whose value is ``value``, on the scale from -1 to 1."""
+        """The variance of a decoded report on ``value``, on the scale from -1 to 1."""
 
     @property
     @abstractmethod
     def worst_variance(self) -> float:
-        """The largest of :meth:`unit_variance`."""
+        """The largest :meth:`unit_variance` of any value."""
 
     @property
     @abstractmethod
     def tail(self) -> float:
-        """The b of :func:`curador.local.task.limits.bernstein` for one decoded report."""
+        """The b of :func:`curador.local.task.limits.bernstein` for a decoded report."""
 
     @property
     def _farthest_unit(self) -> float:
-        """How far a decoded report may be from 0, and a little more."""
+        """An upper bound on the distance of a decoded report from 0."""
         return 3 * self.tail
 
     def randomize(self, values: Any, *, entropy: Entropy = SYSTEM) -> NDArray[Any]:
-        """One report per value, each from coins of its own."""
+        """Draw a report for each value, from coins of its own."""
         return self._report(self.read(values), entropy)
 
     def read(self, values: Any) -> Floats:
-        """The values as numbers, refused if any is none; nothing is drawn."""
+        """Convert values to numbers, refused if any is not a number; nothing is drawn."""
         return reals(values).reshape(-1)
 
     def _report(self, read: NDArray[Any], entropy: Entropy) -> NDArray[Any]:
         return self._randomize(self._levels(read, entropy), entropy)
 
     def _checked(self, reports: Any) -> NDArray[Any]:
-        return super()._checked(reports).astype(np.int64, copy=False)  # of which no sum can wrap
+        return super()._checked(reports).astype(np.int64, copy=False)  # no sum of these can wrap
 
     def tally(self, reports: Any) -> Tally:
-        """Exact sums of the reports; tallies of parts add up to the tally of the whole."""
+        """Sum the reports exactly; tallies of parts add up to the tally of the whole."""
         found = self._checked(reports)
         return Tally(len(found), np.array(self._sums(found), np.int64))
 
     def estimate(self, reports: Any, candidates: Sequence[LocalKey] | None = None, *, confidence: float = 0.95) -> Mean:
-        """The mean, unbiased, with its variance and interval, from reports or from their :class:`Tally`."""
+        """Estimate the mean without bias, with variance and interval, from reports or their :class:`Tally`."""
         tally = self._counted(reports, candidates)
         if not tally.users or tally.support.shape != (len(self._sums(np.zeros(0, np.int64))),):
             raise InvalidParameter("There are no reports on this task.", fix="Collect some first.")
         unit = self._unit(tally.users, tally.support)
         if abs(unit) > self._farthest_unit:
             raise InvalidValue("This tally counts more than there was.", fix="Count the reports again.")
-        most = Fraction(sys.float_info.max)  # unbiased means may be far beyond the bounds, and then beyond doubles
+        most = Fraction(sys.float_info.max)  # unbiased means may lie far beyond the bounds, and so beyond doubles
         value = float(max(-most, min(most, self.low + self.half + self.half * unit)))
         variance = float(self.half) * float(self.half) * self.worst_variance / tally.users
         return Mean(value, tally.users, variance, self, sums=tuple(tally.support.tolist()))
 
     def _limits(self, found: Mean, miss: float) -> tuple[float, float]:
-        """Limits of the mean that hold but for a chance of ``miss``, whatever the data."""
+        """Limits of the mean that hold with probability 1 - ``miss``, whatever the data."""
         reach = self._within(found.users, miss, found.sampled)
         return outwards(found.value - reach, found.value + reach, abs(found.value) + reach)
 
     def variance(self, users: int, value: Number | None = None) -> float:
-        """The variance of the mean when all values are ``value``, or at worst; before any report is in."""
+        """The variance of the mean before any report, when all values are ``value``, or at worst."""
         n, scale = number_of_people(users), float(self.half)
         if value is None:
             return scale * scale * self.worst_variance / n
@@ -217,9 +217,9 @@ class NumericTask(Bounded):
         return scale * scale * self.unit_variance(float(unit)) / n
 
     def error(self, users: int, confidence: float = 0.95, *, sampled: bool = False) -> float:
-        """The estimated mean is within plus or minus this, at least this often, for any data.
+        """The distance from the true mean within which the estimate lies, at least this often, for any data.
 
-        If the users are ``sampled`` from more people, it is the latter's mean that is meant.
+        If the users are ``sampled`` from more people, the true mean is that of all these people.
         """
         return self._within(number_of_people(users), checked_miss(confidence), sampled)
 

@@ -1,4 +1,7 @@
-"""Duchi's mechanism for one number, which is also Microsoft's one-bit mean: report one coin whose bias is the value."""
+"""Duchi's mechanism for one number, also Microsoft's one-bit mean.
+
+The report is a coin whose bias is the value.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,9 @@ from curador.numbers import Number, above, set_fields
 
 @dataclass(frozen=True, init=False)
 class Duchi(NumericTask, mechanism="duchi"):
-    """Reports 1 with a probability that rises from 1/2 - slope/2**17 at ``low`` to 1/2 + slope/2**17 at ``high``.
+    """Report a 1 with a probability that rises with the value.
+
+    It rises from 1/2 - slope/2**17 at ``low`` to 1/2 + slope/2**17 at ``high``.
 
     Best for small epsilon.  On [0, m] it has the law of the one-bit mean of [DKY17].  Reports are coins, so intervals
     are those of coins [CP34, Hoe56].
@@ -43,7 +48,7 @@ class Duchi(NumericTask, mechanism="duchi"):
 
     @property
     def lean(self) -> Fraction:
-        """How much more likely a 1 than a 0 is at the upper bound."""
+        """The probability of a 1 less that of a 0, at the upper bound."""
         return Fraction(self.slope, LEVELS)
 
     @property
@@ -70,7 +75,7 @@ class Duchi(NumericTask, mechanism="duchi"):
         return float(1 / self.lean**2) - value**2
 
     def _limits(self, found: Mean, miss: float) -> tuple[float, float]:
-        # A report is one coin, also of a part of the people that was drawn at random: docs/proofs/local.md, section 6.
+        # A report is one coin, also in a part of the people drawn at random: docs/proofs/local.md, section 6.
         chances = mean_chance(np.array([found.sums[0]]), found.users, miss)
         low, high = self._from_units(*((2 * chance - 1) / float(self.lean) for chance in chances))
         return float(low[0]), float(high[0])
@@ -106,7 +111,7 @@ def best_slope(epsilon: Fraction) -> int:
 
 
 def one_bit(levels: NDArray[np.int64], slope: int, entropy: Entropy) -> NDArray[np.bool_]:
-    """Coins that fall True with probability 1/2 + slope (2 level - LEVELS) / (2 LEVELS**2), exactly.
+    """Draw coins, True with probability exactly 1/2 + slope (2 level - LEVELS) / (2 LEVELS**2).
 
     >>> from curador.noise import SYSTEM
     >>> one_bit(np.array([0, LEVELS]), LEVELS, SYSTEM).tolist()

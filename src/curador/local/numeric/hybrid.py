@@ -26,10 +26,13 @@ from curador.numbers import Number, set_fields
 
 @dataclass(frozen=True, init=False)
 class Hybrid(NumericTask, mechanism="hybrid"):
-    """A report of the piecewise mechanism with probability mix/2**32, else of Duchi's, each at the whole epsilon.
+    """A report of the piecewise mechanism with probability mix/2**32, else of Duchi's.
 
-    With mix = 1 - e**(-epsilon/2) the variance does not depend on the value, and at worst is below both parts'; where
-    it is not (epsilon below 0.609…) mix is 0 [WXYZ19].  Reports 0 and 1 are Duchi's, the rest the cells plus 2.
+    Either is made at the whole epsilon.
+
+    With mix = 1 - e**(-epsilon/2) the variance does not depend on the value, and at worst is below both parts'.  For
+    epsilon below 0.609… it is not below both, and mix is 0 [WXYZ19].  Reports 0 and 1 are Duchi's, the rest the cells
+    plus 2.
 
     Guarantee: epsilon-local DP: the coin is independent of the value, and either part keeps epsilon.
 

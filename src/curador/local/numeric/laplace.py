@@ -31,7 +31,7 @@ def _noise(scale: Fraction) -> DiscreteLaplace:
 
 @dataclass(frozen=True, init=False)
 class LocalLaplace(NumericTask, mechanism="laplace"):
-    """Reports the value's level plus integer Laplace noise of scale LEVELS / epsilon.
+    """Report the value's level plus integer Laplace noise of scale LEVELS / epsilon.
 
     Guarantee: epsilon-local DP: two values are at most LEVELS steps apart [DMNS06, GRS12].
 
@@ -50,7 +50,7 @@ class LocalLaplace(NumericTask, mechanism="laplace"):
 
     @property
     def ratio(self) -> Fraction:
-        bits = BITS + 2 * math.ceil(self.epsilon)  # so many more that the lower end is not 0
+        bits = BITS + 2 * math.ceil(self.epsilon)  # enough bits for a lower end above 0
         return Fraction(1 << bits, exp_minus(self.epsilon, bits)[0])
 
     @property
@@ -71,7 +71,7 @@ class LocalLaplace(NumericTask, mechanism="laplace"):
 
     @property
     def worst_variance(self) -> float:
-        # With :attr:`tail`, so chosen that both hold for the integers and for the rounding of the level.
+        # With :attr:`tail`, chosen so that both hold for the integers and for the rounding of the level.
         return 2 * self._reach**2
 
     @property
@@ -86,8 +86,8 @@ class LocalLaplace(NumericTask, mechanism="laplace"):
 
     @property
     def _beyond(self) -> int:
-        """How far below 0 or above LEVELS a report may be."""
-        # Noise goes beyond so many scales with a chance of e**-64; a forged report cannot go farther either.
+        """The largest distance of a report below 0 or above LEVELS."""
+        # Noise exceeds this many scales with a chance of e**-64; a forged report cannot exceed it either.
         return 64 * math.ceil(self.scale)
 
     @property
@@ -106,7 +106,7 @@ class LocalLaplace(NumericTask, mechanism="laplace"):
         return within
 
     def _sums(self, reports: NDArray[np.int64]) -> list[int]:
-        return [int((reports >> 32).sum()), int((reports & LOW).sum())]  # apart, so that no sum can wrap
+        return [int((reports >> 32).sum()), int((reports & LOW).sum())]  # in halves, so that no sum can wrap
 
     def _unit(self, users: int, sums: NDArray[np.int64]) -> Fraction:
         total = (int(sums[0]) << 32) + int(sums[1])

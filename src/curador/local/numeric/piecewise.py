@@ -1,4 +1,4 @@
-"""The piecewise mechanism on a grid: report a cell, most often one of a window that moves with the value."""
+"""The piecewise mechanism on a grid: report a cell, usually of a window that moves with the value."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ BITS = 32
 
 @dataclass(frozen=True, init=False)
 class Piecewise(NumericTask, mechanism="piecewise"):
-    """Reports a uniform cell of a window with probability inside/2**32, else a uniform cell outside it.
+    """A uniform cell of a window with probability inside/2**32, else a uniform cell outside it.
 
-    There are LEVELS + window cells, and the window starts at the cell of the value's level, so it slides from one end
-    to the other.  Best for large epsilon.  This is the mechanism of [WXYZ19] with integers for its reals; what is
-    computed from the cells is exactly unbiased, and the variance is that of the grid (docs/proofs/local.md).
+    There are LEVELS + window cells.  The window starts at the cell of the value's level, so it slides from one end to
+    the other.  Best for large epsilon.  This is the mechanism of [WXYZ19] with integers for its reals.  Estimates from
+    the cells are exactly unbiased, and the variance is that of the grid (docs/proofs/local.md).
 
     Guarantee: epsilon-local DP: a cell inside is at most e**epsilon times as likely as one outside.
 
@@ -49,7 +49,7 @@ class Piecewise(NumericTask, mechanism="piecewise"):
         w = checked_threshold(best_window(self.epsilon) if window is None else window, "window", LEVELS)
         inside = inside_threshold(w, LEVELS, self.epsilon, BITS) if inside is None else inside
         set_fields(self, window=w, inside=checked_threshold(inside, "inside", 1 << BITS))
-        # The gain is above 0 just when a cell inside is likelier than one outside, which ``ratio`` supposes.
+        # The gain is above 0 exactly if a cell inside is likelier than a cell outside, which ``ratio`` supposes.
         checked_threshold(math.ceil(self.gain * (1 << BITS)), "inside", 1 << BITS)
         check_thresholds(self)
 
@@ -60,7 +60,7 @@ class Piecewise(NumericTask, mechanism="piecewise"):
 
     @property
     def gain(self) -> Fraction:
-        """How far the mean cell moves when the window moves by one."""
+        """The shift of the mean cell when the window moves by one."""
         return self.p - (1 - self.p) * self.window / LEVELS
 
     @property
@@ -81,7 +81,7 @@ class Piecewise(NumericTask, mechanism="piecewise"):
 
     @cached_property
     def worst_variance(self) -> float:
-        # A level rounded at random varies by at most 1/4; the second moment of the cell grows with gain times that.
+        # A level rounded at random varies by at most 1/4; the second moment of the cell grows by gain times that.
         return self.unit_variance(1.0) + 1 / float(self.gain * LEVELS**2)
 
     @property
@@ -116,7 +116,7 @@ class Piecewise(NumericTask, mechanism="piecewise"):
 
 
 def best_window(epsilon: Fraction) -> int:
-    """The window of the continuous mechanism, e**(-epsilon/2) times what is outside; any is private.
+    """The window of the continuous mechanism, e**(-epsilon/2) times the outside; any window is private.
 
     >>> round(best_window(Fraction(2)) / LEVELS, 4)  # 1/e
     0.3679

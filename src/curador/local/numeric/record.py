@@ -34,7 +34,7 @@ from curador.numbers import Number, number_of_people, rational, set_fields
 from curador.show.summary import EstimateKind, EstimateNote, Summary
 
 AttributeOracle = Oracle | Hybrid | Piecewise | Duchi
-"""The randomizers of an attribute: Laplace noise has no bounds, and the intervals of a part need them."""
+"""The randomizers of an attribute; Laplace's is missing, since the intervals of a part need bounded noise."""
 
 AttributeEstimate = TypeVar("AttributeEstimate", bound=LocalEstimate, covariant=True)
 
@@ -43,11 +43,11 @@ JOINT = EstimateNote("joint-intervals")
 
 NAMES_MOST = 1 << 10
 PLANNED = 100_000
-"""For how many people the oracles of categories are chosen; it hardly matters to the choice."""
+"""The number of people for which the oracles of categories are chosen; it hardly matters to the choice."""
 FEWER = 0.1
-"""Which part of the chance of a miss goes to an attribute that fewer draw than foreseen."""
+"""The share of the miss for an attribute that fewer people draw than foreseen."""
 WORTH = Fraction(5, 2)
-"""How much epsilon a further attribute is worth [WXYZ19, Section IV]."""
+"""The epsilon that a further attribute is worth [WXYZ19, Section IV]."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Range:
 
 @dataclass(frozen=True)
 class Choice:
-    """The keys of a category, and which of them stands for everything else.
+    """The keys of a category, and the key that stands for everything else.
 
     >>> Choice(["no", "yes"], rest="no").rest
     'no'
@@ -80,7 +80,7 @@ AttributeKind = Range | Choice | Sequence[LocalKey] | int
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RecordEstimate(LocalEstimate, Mapping[str, AttributeEstimate]):
-    """The estimates of a record by attribute, a mapping; attributes that nobody drew are missing from it.
+    """The estimates of a record by attribute, a mapping without the attributes that no person drew.
 
     Guarantee: the intervals of :meth:`summaries` hold for all attributes at once, each at its share of the miss.
 
@@ -104,7 +104,7 @@ class RecordEstimate(LocalEstimate, Mapping[str, AttributeEstimate]):
         return len(self.attributes)
 
     def projected(self) -> RecordEstimate[LocalEstimate]:
-        """The same with all frequencies projected, and means as they are; refused if there are only means."""
+        """Project all frequencies, and leave means as they are; refused if there are only means."""
         moved: dict[str, LocalEstimate] = {
             name: one.projected() if isinstance(one, Frequencies) else one for name, one in self.attributes.items()
         }
@@ -122,7 +122,7 @@ class RecordEstimate(LocalEstimate, Mapping[str, AttributeEstimate]):
             kind: EstimateKind = "frequencies" if isinstance(part, Oracle) else "mean"
             return Summary(kind, (), (), 0, name=name, notes=(NOBODY,))
         several = len(self.task.names)
-        # The confidence of each statement with which all hold together; never rounded down.
+        # The confidence of each statement so that all hold together; never rounded down.
         each = confidence if several == 1 else math.nextafter(1 - (1 - confidence) / several, 1.0)
         (one,) = self.attributes[name].summaries(each)
         if not one.low:
@@ -132,15 +132,15 @@ class RecordEstimate(LocalEstimate, Mapping[str, AttributeEstimate]):
 
 @dataclass(frozen=True, init=False)
 class Record(Task, mechanism="record"):
-    """Each person draws ``sampled`` of the attributes, and reports each of these with an equal share of epsilon.
+    """Reports on ``sampled`` attributes, drawn by each person, each at an equal share of epsilon.
 
-    Numbers are reported by :class:`Hybrid`, categories by :func:`best_oracle`.  Which attributes are drawn does not
-    depend on the values, and a report says which.  An attribute is estimated from those who drew it, a uniform part of
-    all: that is unbiased for all, with less variance than counting the others as zeros.
+    Numbers are reported by :class:`Hybrid`, categories by :func:`best_oracle`.  The draw of attributes does not depend
+    on the values, and a report states it.  An attribute is estimated from the people who drew it, a uniform part of
+    all.  That is unbiased for all, with less variance than counting the others as zeros.
 
     Guarantee: epsilon-local DP: the draw is independent of the record, and the shares add up [WXYZ19].
         Intervals cover the frequencies and means of all who reported, not only of those who drew the attribute.
-    Assumes: every report was made by the task's randomizer.  Who lies may choose the attribute, and so weigh there as
+    Assumes: every report was made by the task's randomizer.  A liar may choose the attribute, and so weighs there as
         much as names/sampled people.
 
     >>> task = Record({"age": Range(0, 100), "smokes": ["no", "yes"]}, epsilon=2)
@@ -182,7 +182,7 @@ class Record(Task, mechanism="record"):
         if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
             raise InvalidParameter("A record's names are different strings.", fix="Use to_json().")
         kinds = (part.get("mechanism") if isinstance(part, Mapping) else None for part in parts)
-        if any(kind in (None, cls.mechanism, Longitudinal.mechanism) for kind in kinds):  # before any is read
+        if any(kind in (None, cls.mechanism, Longitudinal.mechanism) for kind in kinds):  # before reading any part
             raise InvalidParameter("A record cannot be made of these parts.", fix="Use to_json().")
         read = tuple(part_from_json(part) for part in parts)
         if not all(isinstance(part, AttributeOracle) for part in read):
@@ -207,14 +207,17 @@ class Record(Task, mechanism="record"):
 
     @property
     def _slot(self) -> int:
-        # An attribute's number in two bytes, then its report, with zeros after it if others' are longer.
+        # An attribute's number in two bytes, then its report, padded with zeros to the longest.
         return 2 + max(part.layout.size for part in self.parts)
 
     def randomize(self, values: Mapping[str, Any], *, entropy: Entropy = SYSTEM) -> NDArray[np.uint8]:
-        """One report, a row of bytes, per person: the drawn attributes by rising number, each with its report."""
+        """Draw a report, a row of bytes, for each person.
+
+        It holds the drawn attributes by rising number, with their reports.
+        """
         if not isinstance(values, Mapping) or set(values) != set(self.names):
             raise InvalidValue(f"This task is about {list(self.names)}.", fix="Give one column for each.")
-        # All of them are read before any is drawn: else a refusal would show who drew what.
+        # All values are read before any attribute is drawn: else a refusal would show who drew which.
         columns = [part.read(values[name]) for name, part in zip(self.names, self.parts, strict=True)]
         if len({column.size for column in columns}) != 1:
             raise InvalidValue("The columns are not of one length.", fix="Give one value per person in each.")
@@ -233,9 +236,9 @@ class Record(Task, mechanism="record"):
         return reports.reshape(n, self.layout.size)
 
     def errors(self, users: int, confidence: float = 0.95) -> dict[str, float]:
-        """How far the estimates of each attribute may be off, all together, with this confidence, for any data.
+        """Bound the error of each attribute's estimates, all together, with this confidence, for any data.
 
-        Refused if so few are asked that perhaps nobody draws some attribute.
+        Refused for so few people that perhaps some attribute is never drawn.
 
         >>> task = Record({"age": Range(0, 100), "smokes": ["no", "yes"]}, epsilon=2)
         >>> sorted(task.errors(10**4)) == ["age", "smokes"] and task.errors(10**6)["smokes"] < 0.01
@@ -249,7 +252,7 @@ class Record(Task, mechanism="record"):
             miss *= 1 - FEWER
         if mine < 1:
             raise InvalidParameter(
-                f"{n} people are so few that perhaps nobody draws some attribute.",
+                f"With {n} people some attribute is perhaps never drawn.",
                 fix="Ask more people, or about fewer attributes.",
                 code="error-not-known",
             )
@@ -261,16 +264,16 @@ class Record(Task, mechanism="record"):
         }
 
     def _by_attribute(self, reports: NDArray[np.uint8]) -> Iterator[tuple[int, NDArray[np.int64], NDArray[np.uint8]]]:
-        """For each attribute's number that is in a report, known or not: the slots that have it, and their bytes."""
+        """For each attribute number found in the reports, yield the slots that have it, and their bytes."""
         slots = reports.reshape(-1, self._slot)
         number = slots[:, 0].astype(np.uint16) << np.uint16(8) | slots[:, 1]
-        order = np.argsort(number, kind="stable")  # by counting: numbers are short
+        order = np.argsort(number, kind="stable")  # a counting sort: numbers are short
         present, first = np.unique(number[order], return_index=True)
-        for j, where in zip(present.tolist(), np.split(order, first[1:]), strict=False):  # of no slots there is a part
+        for j, where in zip(present.tolist(), np.split(order, first[1:]), strict=False):  # no slots still give one part
             yield j, where, slots[where, 2:]
 
     def _sound(self, reports: NDArray[Any]) -> NDArray[np.bool_]:
-        number = np.full(len(reports) * self.sampled, -1)  # of the slots that are sound
+        number = np.full(len(reports) * self.sampled, -1)  # of the sound slots
         for j, where, rows in self._by_attribute(reports):
             if j < len(self.parts):
                 part = self.parts[j]
@@ -282,7 +285,7 @@ class Record(Task, mechanism="record"):
         return sound
 
     def tally(self, reports: Any) -> Tally:
-        """For each attribute how many reported on it, then its part's counts, one after the other.
+        """Count for each attribute its reports, then its part's counts, one after the other.
 
         Tallies of parts add up to the tally of the whole.
         """
@@ -302,7 +305,7 @@ class Record(Task, mechanism="record"):
     def estimate(
         self, reports: Any, candidates: Sequence[LocalKey] | None = None, *, confidence: float = 0.95
     ) -> RecordEstimate[Frequencies | Mean]:
-        """Each attribute's frequencies or mean, with intervals for all who reported; from reports or their tally."""
+        """Estimate each attribute's frequencies or mean, with intervals for all who reported."""
         tally = self._counted(reports, candidates)
         if not tally.users or tally.support.shape != (sum(self._sizes),):
             raise InvalidParameter("There are no reports on this task.", fix="Collect some first.")

@@ -1,4 +1,7 @@
-"""The square wave on a grid: report a cell near the value's bucket; the collector deconvolves the distribution."""
+"""The square wave on a grid: report a cell near the value's bucket.
+
+The collector deconvolves the counts.
+"""
 
 from __future__ import annotations
 
@@ -31,15 +34,15 @@ BUCKETS_MOST = 1 << 16
 
 @dataclass(frozen=True, init=False)
 class SquareWave(Bounded, mechanism="square-wave"):
-    """Reports a uniform cell of a window with probability inside/2**32, else a uniform cell outside it.
+    """A uniform cell of a window with probability inside/2**32, else a uniform cell outside it.
 
     Values fall into ``buckets`` of equal width between the bounds.  There are buckets - 1 + window cells, and the
-    window of bucket i starts at cell i.  Near buckets have almost the same law, so the noise keeps the order of the
-    values: made for the shape of a distribution, not for one bucket.
+    window of bucket i starts at cell i.  Neighbouring buckets have almost the same law, so the noise keeps the order of
+    the values.  This suits the shape of a distribution, not one bucket.
 
     Guarantee: epsilon-local DP: a cell inside is at most e**epsilon times as likely as one outside [LWLSL20].
     Fails: :meth:`estimate` is biased, as every smooth or non-negative estimate of a distribution is.  For an unbiased
-        mean with an interval ask for it, with :class:`~curador.local.Piecewise` or :class:`~curador.local.Hybrid`.
+        mean with an interval, use :class:`~curador.local.Piecewise` or :class:`~curador.local.Hybrid`.
 
     >>> task = SquareWave(low=0, high=100, epsilon=2, buckets=20)
     >>> found = task.estimate(task.randomize([72.0] * 4000))
@@ -102,7 +105,7 @@ class SquareWave(Bounded, mechanism="square-wave"):
 
     @property
     def edges(self) -> Floats:
-        """Where the buckets begin and end."""
+        """The edges of the buckets."""
         return np.linspace(float(self.low), float(self.high), self.buckets + 1)
 
     def bucket_of(self, values: Any) -> NDArray[np.int64]:
@@ -112,7 +115,7 @@ class SquareWave(Bounded, mechanism="square-wave"):
         return np.clip((share * self.buckets).astype(np.int64), 0, self.buckets - 1)
 
     def randomize(self, values: Any, *, entropy: Entropy = SYSTEM) -> NDArray[np.uint32]:
-        """One report per value, each from coins of its own."""
+        """Draw a report for each value, from coins of its own."""
         return self._randomize(self.bucket_of(values), entropy)
 
     def _randomize(self, own: NDArray[np.int64], entropy: Entropy) -> NDArray[np.uint32]:
@@ -125,7 +128,7 @@ class SquareWave(Bounded, mechanism="square-wave"):
         return below(reports, self.cells)
 
     def tally(self, reports: Any) -> Tally:
-        """How many reports there are of each cell; tallies of parts add up to the tally of the whole."""
+        """Count the reports of each cell; tallies of parts add up to the tally of the whole."""
         found = self._checked(reports)
         return Tally(len(found), np.bincount(found, minlength=self.cells))
 
@@ -137,7 +140,10 @@ class SquareWave(Bounded, mechanism="square-wave"):
         confidence: float = 0.95,
         smooth: bool = True,
     ) -> Distribution:
-        """The distribution of the values, by EM with smoothing or, without, the most likely one; both are biased."""
+        """Estimate the distribution by EM.
+
+        Smoothed or, without smoothing, the most likely one; both are biased.
+        """
         tally = self._counted(reports, candidates)
         if not tally.users or tally.support.shape != (self.cells,):
             raise InvalidParameter("There are no reports on this task.", fix="Collect some first.")
@@ -148,7 +154,9 @@ class SquareWave(Bounded, mechanism="square-wave"):
 
 
 def best_wave(buckets: int, epsilon: Fraction) -> int:
-    """The most informative window for this number of buckets; any is private, so floats may choose it.
+    """The most informative window for this number of buckets.
+
+    Any window is private, so floats may choose it.
 
     >>> [best_wave(1000, Fraction(e)) for e in (1, 4)]  # twice 0.256 and 0.0304 of the range
     [512, 61]

@@ -15,7 +15,7 @@ from curador.numbers import probability
 from curador.show.summary import EstimateNote, Summary
 
 GAIN = 1e-3
-"""A step that makes the reports' logarithmic likelihood grow by less than this is the last [LWLSL20]."""
+"""The least growth of the reports' log-likelihood after which EM continues [LWLSL20]."""
 
 STEPS_MOST = 10_000
 
@@ -50,7 +50,7 @@ class Distribution(LocalEstimate):
         return float(self.values @ (self.edges[1:] + self.edges[:-1]) / 2)
 
     def quantile(self, share: float) -> float:
-        """Below which value this share of the people lies, even within a bucket."""
+        """The value below which this share of the people lies, interpolated within a bucket."""
         wanted = float(probability(share, "share"))
         return float(np.interp(wanted, np.append(0.0, np.cumsum(self.values)), self.edges))
 
@@ -63,10 +63,10 @@ class Distribution(LocalEstimate):
 def unfolded(
     counts: NDArray[np.int64], window: int, near: float, far: float, *, smooth: bool = True, gain: float = GAIN
 ) -> tuple[Floats, int]:
-    """The bucket frequencies that reports of a square wave came from, and in how many steps they were found.
+    """Estimate the bucket frequencies behind reports of a square wave; also return the number of steps.
 
     A report from bucket i is each of the cells i … i + window - 1 with probability ``near``, any other with ``far``.
-    Without smoothing the steps climb to the most likely frequencies [DLR77]; with it each step ends in a weighted mean
+    Without smoothing the steps climb to the most likely frequencies [DLR77].  With it each step ends in a weighted mean
     of neighbouring buckets [SJWN90], which keeps noise from being taken for shape.
 
     >>> found, steps = unfolded(np.array([0, 500, 0]), 1, 0.8, 0.1, smooth=False)
@@ -77,21 +77,21 @@ def unfolded(
         raise InvalidParameter("There is nothing to unfold.", fix="Collect some reports first.")
     buckets = counts.size - window + 1
     x = np.full(buckets, 1.0 / buckets)
-    expected = _expected(x, window, near, far)
+    expected = _cell_law(x, window, near, far)
     for step in range(1, STEPS_MOST + 1):
         pull = counts / expected
         x *= far * pull.sum() + (near - far) * _windows(pull, window)
         x /= x.sum()
         if smooth:
             x = smoothed(x)
-        before, expected = expected, _expected(x, window, near, far)
+        before, expected = expected, _cell_law(x, window, near, far)
         if counts @ np.log(expected / before) < gain:
             return x, step
     return x, STEPS_MOST
 
 
 def smoothed(x: Floats) -> Floats:
-    """Each number's mean with its neighbours at weights 1, 2, 1; what would leave at an end stays there.
+    """Average each number with its neighbours at weights 1, 2, 1; an end keeps what would leave it.
 
     >>> smoothed(np.array([0.0, 1.0, 0.0])).tolist(), smoothed(np.array([1.0, 0.0])).tolist()
     ([0.25, 0.5, 0.25], [0.75, 0.25])
@@ -100,7 +100,7 @@ def smoothed(x: Floats) -> Floats:
     return (wide[:-2] + 2 * x + wide[2:]) / 4
 
 
-def _expected(x: Floats, window: int, near: float, far: float) -> Floats:
+def _cell_law(x: Floats, window: int, near: float, far: float) -> Floats:
     """The probability of each cell if the buckets have these frequencies."""
     return far + (near - far) * _windows(np.pad(x, window - 1), window)
 

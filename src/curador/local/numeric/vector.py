@@ -60,7 +60,7 @@ class Means(LocalEstimate):
         return self.task.variance(self.users)
 
     def interval(self, confidence: float = 0.95, *, simultaneous: bool = True) -> tuple[Floats, Floats]:
-        """Lower and upper limits: all coordinates' at once, or each one's for itself."""
+        """Lower and upper limits: for all coordinates at once, or for each alone."""
         miss = checked_miss(confidence, self.ones.size if simultaneous else 1)
         chances = mean_chance(self.ones, self.users, miss)
         low, high = self.task._from_units(*((2 * chance - 1) * float(self.task.reach) for chance in chances))
@@ -88,12 +88,12 @@ class Means(LocalEstimate):
 class DuchiVector(Bounded, mechanism="duchi-vector"):
     """A vector of bits that agrees with the person's, rounded to corners, more often than not.
 
-    Each coordinate is rounded to a bound at random, so that it is right on average.  A uniform corner is drawn, and
-    with probability true/2**32 turned towards the person's corner, else away from it; a corner at a right angle,
-    which only an even dimension has, is reported as it is.
+    Each coordinate is rounded to a bound at random, so that it is right on average.  A uniform corner is drawn.  It is
+    turned towards the person's corner with probability true/2**32, else away from it.  A corner at a right angle, which
+    only an even dimension has, is reported as it is.
 
-    Guarantee: epsilon-local DP [DJW18].  To count right angles as towards *and* away, as is often written, would make
-        such a corner e**epsilon + 1 times as likely as one that is away: docs/proofs/local.md, section 5.
+    Guarantee: epsilon-local DP [DJW18].  Right angles must not count as towards *and* away, as is often written.  Such
+        a corner would be e**epsilon + 1 times as likely as one that is away: docs/proofs/local.md, section 5.
 
     >>> task = DuchiVector(low=-1, high=1, dimension=10, epsilon=1)
     >>> reports = task.randomize(np.zeros((500, 10)))
@@ -129,7 +129,7 @@ class DuchiVector(Bounded, mechanism="duchi-vector"):
 
     @property
     def reach(self) -> Fraction:
-        """The value of a bit on the scale from -1 to 1: the inverse of how much one coordinate agrees on average."""
+        """The value of a bit on the scale from -1 to 1: the inverse of the mean agreement of a coordinate."""
         d = self.dimension
         return Fraction(1 << (d - 1), math.comb(d - 1, d // 2)) / (2 * self.p - 1)
 
@@ -143,11 +143,11 @@ class DuchiVector(Bounded, mechanism="duchi-vector"):
 
     @property
     def worst_variance(self) -> float:
-        """The variance of one coordinate of one report at the middle, on the scale from -1 to 1."""
+        """The variance of a coordinate of a report at the middle, on the scale from -1 to 1."""
         return float(self.reach**2)
 
     def randomize(self, values: Any, *, entropy: Entropy = SYSTEM) -> NDArray[np.uint8]:
-        """One report, a row of packed bits, per row of values."""
+        """Draw a report, a row of packed bits, for each row of values."""
         found = reals(values)
         if found.ndim != 2 or found.shape[1] != self.dimension:
             raise InvalidValue(f"Expected rows of {self.dimension} numbers.", fix="Give one row per person.")
@@ -157,9 +157,9 @@ class DuchiVector(Bounded, mechanism="duchi-vector"):
 
     def _rows(self, values: Floats, entropy: Entropy) -> NDArray[np.uint8]:
         corner = level_coins(self._levels(values, entropy), entropy).reshape(values.shape)
-        return np.packbits(self._oriented(corner, entropy), axis=1)
+        return np.packbits(self._orient(corner, entropy), axis=1)
 
-    def _oriented(self, corner: NDArray[np.bool_], entropy: Entropy) -> NDArray[np.bool_]:
+    def _orient(self, corner: NDArray[np.bool_], entropy: Entropy) -> NDArray[np.bool_]:
         drawn = coins(1 << 15, 16, corner.size, entropy).reshape(corner.shape)
         twice_agreed = 2 * np.count_nonzero(drawn == corner, axis=1)
         towards = coins(self.true, BITS, len(corner), entropy)
@@ -171,7 +171,7 @@ class DuchiVector(Bounded, mechanism="duchi-vector"):
         return unspared(reports, self.dimension)
 
     def tally(self, reports: Any) -> Tally:
-        """How many reports say 1 of each coordinate; tallies of parts add up to the tally of the whole."""
+        """Count the reports with a 1 for each coordinate; tallies of parts add up to the tally of the whole."""
         found = self._checked(reports)
         piece = max(1, CELLS // self.dimension)
         parts = (count_bits(found[i : i + piece], self.dimension) for i in range(0, len(found), piece))
@@ -180,7 +180,7 @@ class DuchiVector(Bounded, mechanism="duchi-vector"):
     def estimate(
         self, reports: Any, candidates: Sequence[LocalKey] | None = None, *, confidence: float = 0.95
     ) -> Means:
-        """The mean of each coordinate, unbiased, with variance and intervals, from reports or their :class:`Tally`."""
+        """Estimate each coordinate's mean without bias, with variance and intervals."""
         tally = self._counted(reports, candidates)
         if not tally.users or tally.support.shape != (self.dimension,):
             raise InvalidParameter("There are no reports on this task.", fix="Collect some first.")
@@ -188,5 +188,5 @@ class DuchiVector(Bounded, mechanism="duchi-vector"):
         return Means(tally.users, tally.support, self)
 
     def variance(self, users: int) -> float:
-        """The variance of each mean, at worst, before any report is in."""
+        """The variance of each mean, at worst, before any report."""
         return float(self.half) * float(self.half) * self.worst_variance / number_of_people(users)

@@ -1,7 +1,7 @@
-"""Repeated questions to the same people: a permanent answer per value, kept on the device, randomised afresh each time.
+"""Repeated questions to the same people: a permanent answer per value, randomised again each time.
 
-The first time a person has a value, the device draws a permanent answer for it and keeps that [EPK14].  Every report
-is randomised once more, from the permanent answer alone, so that no number of reports tells more than that one.
+The first time a person has a value, the device draws a permanent answer for it and stores that [EPK14].  Every report
+is randomised again, from the permanent answer alone.  So any number of reports reveals no more than that answer.
 """
 
 from __future__ import annotations
@@ -32,18 +32,20 @@ VALUES_MOST = 1 << 10
 
 @dataclass(frozen=True, init=False)
 class Longitudinal(OneKey, mechanism="longitudinal"):
-    """The same question asked many times; ``epsilon`` is for all reports a person will ever send, charged up front.
+    """A question asked many times of the same people.
 
-    A permanent answer is the key itself with probability keep/2**bits, else a uniform key; a report is the permanent
+    ``epsilon`` is for all reports a person will ever send, charged up front.
+
+    A permanent answer is the key itself with probability keep/2**bits, else a uniform key.  A report is the permanent
     answer with probability again/2**bits, else a uniform key.  The first ``values`` different values of a person get a
-    permanent answer each; with any later one the device goes on with the answer it used last, because to fall silent
-    would tell that there was a change.
+    permanent answer each.  For later values the device repeats the answer it used last, because silence would reveal
+    a change.
 
-    Guarantee: whatever the number of reports, no sequence of them is more than exp(epsilon) times as likely under one
-        history of a person as under another with the same changes: docs/proofs/longitudinal.md.
+    Guarantee: for two histories of a person with the same changes, no sequence of reports is more than exp(epsilon)
+        times as likely under one as under the other, whatever their number: docs/proofs/longitudinal.md.
     Assumes: the device keeps its state, and saves it before it sends.
-    Fails: that something changed, and when, is not covered by ``epsilon``: an old and a new permanent answer may
-        differ.  Only the second randomisation blurs it; :meth:`anything` says what covers that too.
+    Fails: ``epsilon`` does not cover that something changed, nor when: an old and a new permanent answer may differ.
+        Only the second randomisation blurs it; :meth:`anything` gives a loss that covers it too.
 
     >>> task = Longitudinal(["tea", "coffee", "water"], epsilon=4, values=2, first=1)
     >>> device, report = Device.of(task).report("tea")
@@ -86,7 +88,7 @@ class Longitudinal(OneKey, mechanism="longitudinal"):
         self._end()
 
     def _again(self, first: Number | None) -> int:
-        """The most that a report may keep of the permanent answer for one report alone to keep ``first``."""
+        """The most of the permanent answer that a report may keep for one report alone to keep ``first``."""
         if first is None:
             raise InvalidParameter("Say what one report may cost.", fix="Choose first below epsilon / values.")
         one = positive(first, "first")
@@ -99,7 +101,7 @@ class Longitudinal(OneKey, mechanism="longitudinal"):
 
     @property
     def kept(self) -> Fraction:
-        """The probability that a report is the key itself and not a uniform one of either draw."""
+        """The probability that a report is the key itself rather than a uniform key of either draw."""
         return Fraction(self.keep * self.again, 1 << 2 * self.bits)
 
     @property
@@ -112,7 +114,7 @@ class Longitudinal(OneKey, mechanism="longitudinal"):
 
     @property
     def ratio(self) -> Fraction:
-        """The largest ratio of the probabilities of all permanent answers together, hence of any reports on them."""
+        """The largest probability ratio of all permanent answers together, hence of any reports on them."""
         return self._kept_ratio(Fraction(self.keep, 1 << self.bits)) ** self.values
 
     def _kept_ratio(self, kept: Fraction) -> Fraction:
@@ -122,8 +124,8 @@ class Longitudinal(OneKey, mechanism="longitudinal"):
     def event(self) -> PureLoss:
         """The event of all reports together, where ``epsilon`` covers every change of a person's values.
 
-        With one value it does: every report is about the first.  With more it covers histories with the same changes
-        only, and an event may not claim what holds for some neighbours.
+        With one value it does: every report is about the first.  With more values it covers only histories with the
+        same changes, and an event must not claim a bound that holds for some neighbours only.
         """
         if self.values > 1:
             raise NotPromised(
@@ -133,7 +135,7 @@ class Longitudinal(OneKey, mechanism="longitudinal"):
         return PureLoss(self.epsilon, Neighbors.REPLACE)
 
     def one_report_keeps(self, epsilon: Number) -> bool:
-        """Whether one report alone keeps ``epsilon``: shown by integers.
+        """Whether one report alone keeps ``epsilon``: proved in integers.
 
         >>> task = Longitudinal(16, epsilon=4, values=2, first=1)
         >>> task.one_report_keeps(1), task.one_report_keeps("0.999999")
@@ -142,7 +144,9 @@ class Longitudinal(OneKey, mechanism="longitudinal"):
         return within_epsilon(self._kept_ratio(self.kept), positive(epsilon, "epsilon"))
 
     def anything(self, reports: int) -> PureLoss:
-        """The loss that covers everything about a person, changes too: each report after the first costs a second draw.
+        """The loss that covers everything about a person, also changes.
+
+        Each further report costs a second draw.
 
         >>> task = Longitudinal(16, epsilon=4, values=2, first=1)
         >>> [round(float(task.anything(n).epsilon), 2) for n in (1, 2, 10)]
@@ -168,10 +172,12 @@ class Longitudinal(OneKey, mechanism="longitudinal"):
 
 @dataclass(frozen=True)
 class Device:
-    """The state of one person's device: the values it has met, the permanent answer to each, and the last one used.
+    """The state of a person's device in a repeated task.
 
-    It never leaves the device.  A report makes a new state: save that first, send the report after.  A device that
-    forgets draws its permanent answers anew, which is as many new values.
+    It holds the values met, the permanent answer to each, and the value used last.
+
+    The state never leaves the device.  A report makes a new state: save that first, then send the report.  A device
+    that forgets draws its permanent answers again, which costs as much as that many new values.
 
     >>> task = Longitudinal(["tea", "coffee"], epsilon=2, values=1, first="1/2")
     >>> device, first = Device.of(task).report("tea")
@@ -196,7 +202,7 @@ class Device:
         if not sound:
             raise InvalidValue(
                 "This is not the state of a device on this task.",
-                fix="Restore what was saved; a device that starts anew spends epsilon anew.",
+                fix="Restore the saved state; a new device spends epsilon again.",
             )
 
     @classmethod
@@ -205,18 +211,18 @@ class Device:
         return cls(task)
 
     def asked(self, task: Longitudinal) -> Device:
-        """The same device in another period of the task: the permanent answers go on, and cost nothing anew."""
+        """Continue this device in another period of the task; the permanent answers stay, at no further cost."""
         if task.series != self.task.series:
             raise InvalidParameter("This is another task.", fix="Begin a state for it; it costs its own epsilon.")
         return Device(task, self.met, self.answers, self.last)
 
     @property
     def used(self) -> int:
-        """How many of the values that are protected the person has had."""
+        """The number of protected values that the person has had."""
         return len(self.met)
 
     def report(self, value: LocalKey, *, entropy: Entropy = SYSTEM) -> tuple[Device, int]:
-        """The state to save, and then the report to send."""
+        """Return the state to save, then the report to send."""
         own = numbered([value], self.task.keys, self.task.rest)
         kept = self._after(int(own[0]), entropy)
         answer = np.array([kept.answers[kept.last]], np.int64)
@@ -231,12 +237,12 @@ class Device:
         return Device(self.task, (*self.met, own), (*self.answers, answer), self.used)
 
     def to_json(self) -> dict[str, object]:
-        """A plain dictionary that :meth:`from_json` reads back."""
+        """Write a plain dictionary that :meth:`from_json` reads back."""
         return {"task": self.task.to_json(), "met": list(self.met), "answers": list(self.answers), "last": self.last}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Device:
-        """Read back a state, refused if it is not one of its task's."""
+        """Read back a state, refused unless it is a state of its task."""
         kinds = {"task": Mapping, "met": list, "answers": list, "last": int}
         named = isinstance(data, Mapping) and set(data) == set(kinds)
         if not named or not all(isinstance(data[name], kind) for name, kind in kinds.items()):

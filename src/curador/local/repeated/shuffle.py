@@ -1,6 +1,6 @@
 """Amplification by shuffling: the guarantee of a batch of local reports whose senders are hidden.
 
-Others' reports are, now and then, drawn as if the person's two possible values had made them; among such clones the
+Sometimes another person's report is drawn as if the person's two possible values had made it.  Among such clones the
 person's own report is hidden [FMT21].  The bound is a sum over the number of clones.  It is computed in doubles with
 every rounding charged to delta: docs/proofs/shuffle.md.
 """
@@ -31,17 +31,17 @@ from curador.privacy import ApproxDP, Neighbors
 EPSILON_MOST = 50
 DELTA_LEAST = Fraction(1, 10**100)
 USERS_MOST = 10**9
-"""A larger batch is bounded as one of this size: more reports hide no less."""
+"""The largest batch in the bound; a larger one is bounded as this one, since more reports hide no less."""
 CELLS, ROWS_LEAST, ROWS_MOST = 1 << 22, 16, 512
 STEP = 2.0**-50
-"""More than one factor of a running product or one term of a running sum is off by, relatively."""
+"""An upper bound on the relative error of a factor of a running product or a term of a running sum."""
 UNDERFLOW = 1e-300
-"""More than any probability that was lost below the range of doubles."""
+"""An upper bound on any probability that was lost below the range of doubles."""
 
 
 @dataclass(frozen=True)
 class Shuffled:
-    """The guarantee of one shuffled batch, and the trust that it rests on.
+    """The guarantee of a shuffled batch, and the trust that it rests on.
 
     >>> shuffled(1, users=100_000, delta=1e-6).sentence("es")[:56]
     'Barajado, el lote de 100000 informes es (0.01529, 1e-06)'
@@ -57,26 +57,26 @@ class Shuffled:
         return ApproxLoss(rational(self.guarantee.epsilon), rational(self.guarantee.delta), Neighbors.REPLACE)
 
     def sentence(self, lang: str = "en") -> str:
-        """The promise with all that it rests on, in English or Spanish."""
-        epsilon, delta = _said(rational(self.guarantee.epsilon)), _said(rational(self.guarantee.delta))
+        """The guarantee with all its assumptions, in English or Spanish."""
+        epsilon, delta = _four_digits(rational(self.guarantee.epsilon)), _four_digits(rational(self.guarantee.delta))
         said = {
             "en": f"Shuffled, the batch of {self.users} reports is ({epsilon}, {delta})-differentially private "
             "for the value of each person, provided that the shuffler is trusted: it does not collude with those who "
             "read the batch and keeps nothing that tells who sent what; that at least this many people follow the "
             "same task, each of them sends one report, and the batch is published once. "
-            f"Without that trust each report still keeps its own epsilon of {_said(self.local)}.",
+            f"Without that trust each report still keeps its own epsilon of {_four_digits(self.local)}.",
             "es": f"Barajado, el lote de {self.users} informes es ({epsilon}, {delta})-diferencialmente privado "
             "para el valor de cada persona, siempre que se confíe en quien baraja: no se alía con quienes leen el lote "
             "ni guarda nada que diga quién envió qué; que al menos ese número de personas siga la misma tarea, cada "
             "una envíe un solo informe, y el lote se publique una vez. "
-            f"Sin esa confianza cada informe conserva su propio épsilon de {_said(self.local)}.",
+            f"Sin esa confianza cada informe conserva su propio épsilon de {_four_digits(self.local)}.",
         }
         if lang not in said:
             raise InvalidParameter(f"No sentence in {lang!r}.", fix="Choose 'en' or 'es'.")
         return said[lang]
 
 
-def _said(x: Fraction) -> str:
+def _four_digits(x: Fraction) -> str:
     """Four digits, rounded up: a sentence promises no more than the number does."""
     with localcontext(Context(prec=4, rounding=ROUND_CEILING)):
         return f"{float(dec(x)):g}"
@@ -86,8 +86,8 @@ def _said(x: Fraction) -> str:
 class Randomizer:
     """The parameters of the local randomizer that the bound uses, as exact numbers.
 
-    ``ratio`` is at or above the largest ratio of a report's probabilities, ``clones`` at or below the chance that
-    another person's report is a clone: drawn from the two laws between which the person's own lies.
+    ``ratio`` is at or above the largest ratio of a report's probabilities.  ``clones`` is at or below the chance that
+    another person's report is a clone.  A clone is drawn from the two laws between which the person's own lies.
     """
 
     epsilon: Fraction
@@ -99,8 +99,8 @@ class Randomizer:
 def randomizer(local: object) -> Randomizer:
     """The parameters of an epsilon, or of a task.
 
-    Guarantee: a report of anything that is epsilon-locally private is a clone with chance at least e**-epsilon
-        [FMT21]; of k-ary randomized response with chance 2/(ratio + 1): docs/proofs/shuffle.md, section 1.
+    Guarantee: a report of any epsilon-locally private randomizer is a clone with chance at least e**-epsilon [FMT21].
+        A report of k-ary randomized response is one with chance 2/(ratio + 1): docs/proofs/shuffle.md, section 1.
 
     >>> from curador.local import OUE
     >>> [round(randomizer(x).clones, 4) for x in (1, OUE(16, epsilon=1), KRR(16, epsilon=1))]
@@ -149,7 +149,9 @@ def _float_above(x: Fraction) -> float:
 
 
 def shuffled(local: Number | Task, users: int, delta: Number) -> Shuffled:
-    """The least epsilon at ``delta`` of a shuffled batch, from above; ``local`` is a task or the epsilon it keeps.
+    """Bound from above the least epsilon at ``delta`` of a shuffled batch.
+
+    ``local`` is a task or its epsilon.
 
     Guarantee: (epsilon, delta)-DP for one person's value replaced, both ways round [FMT21]; docs/proofs/shuffle.md.
     Assumes: a shuffler that is trusted not to collude; at least ``users`` people who follow one task and send once.
@@ -169,7 +171,7 @@ def shuffled(local: Number | Task, users: int, delta: Number) -> Shuffled:
 
 
 def shuffled_delta(local: Number | Task, users: int, epsilon: Number) -> float:
-    """A delta that holds at ``epsilon`` for a shuffled batch: an upper bound, close where it is above 1e-30.
+    """Bound the delta at ``epsilon`` of a shuffled batch from above; the bound is close above 1e-30.
 
     >>> shuffled_delta(1, users=10_000, epsilon="0.05") < shuffled_delta(1, users=1_000, epsilon="0.05") < 0.02
     True
@@ -192,7 +194,9 @@ def _ratio_less_one(epsilon: Fraction) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Clones:
-    """For groups of numbers of clones: the least in it, a bound on its chance, and the law of as many fair coins.
+    """Groups of numbers of clones.
+
+    Each has its least number, a bound on its chance, and the law of as many fair coins.
 
     Row r of ``weights`` is proportional to the chances of least[r]//2 + 0, 1, 2, ... heads; ``rest`` are its sums from
     each place on.  All heads together weigh between ``total_low`` and ``total_high``.
@@ -227,10 +231,12 @@ def _clones(known: Randomizer, users: int, delta: float) -> Clones:
 
 
 def _group_chances(count: int, chance: float, low: int, high: int, starts: NDArray[np.int64]) -> tuple[float, Floats]:
-    """Upper bounds on the chance of fewer than ``low`` among ``count`` coins, and of each group from there on.
+    """Bound from above the chances of groups of counts.
 
-    Weights run out from the most likely number.  Divided by the sum of those in the window, which is less than that of
-    all, they are too large; beyond the window they fall faster than a geometric series.
+    The first is that of fewer than ``low`` among ``count`` coins; each group from there on follows.
+
+    Weights run out from the most likely number.  They are divided by their sum in the window, which is less than the
+    sum of all, so the quotients are too large.  Beyond the window they fall faster than a geometric series.
     """
     odds = chance / (1 - chance)
     centre = min(max(math.floor((count + 1) * chance), low), high)
@@ -247,7 +253,7 @@ def _group_chances(count: int, chance: float, low: int, high: int, starts: NDArr
 
 
 def _beyond(ratio: float) -> float:
-    """The sum of what follows a weight, in units of it, if each next one is at most ``ratio`` times the one before."""
+    """The sum of the weights after one, in units of it, if each ratio of neighbours is at most ``ratio``."""
     return ratio / (1 - ratio)
 
 
@@ -256,7 +262,7 @@ def _fair_coins(counts: NDArray[np.int64], wide: int) -> tuple[Floats, Floats, F
     factors = np.maximum((counts[:, np.newaxis] - places) / (places + 1), 0.0)
     weights = np.cumprod(np.concatenate([np.ones((counts.size, 1)), factors], axis=1), axis=1)
     rest = np.cumsum(weights[:, ::-1], axis=1)[:, ::-1]
-    # Heads mirror tails: an even count has one middle, an odd count two alike, of which this is the lower.
+    # Heads mirror tails: an even count has one middle, an odd count two equal ones, and this is the lower.
     total = np.where(counts % 2 == 0, 2 * rest[:, 0] - 1, 2 * rest[:, 0] - 2)
     tail = weights[:, -1] * _tail_ratio(counts, wide)
     return weights, rest, total, total + 2 * tail

@@ -1,8 +1,8 @@
-"""The parts that every local task is made of, in reading order.
+"""The parts of every local task, in reading order.
 
-* identity — a task's name, period and segment, and the id made of them
+* identity — a task's name, period and segment, and the id from them
 * task — a task: one question for many devices, and the contract of every randomizer
-* thresholds — integer thresholds that keep an epsilon, and the proof that given ones do
+* thresholds — integer thresholds that keep an epsilon, with proof
 * draw — random decisions by integer thresholds, of exact probability
 * keys — listed keys and their indices
 * values — values as they reach a device

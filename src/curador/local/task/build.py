@@ -1,4 +1,4 @@
-"""Building a task from options by name, as a form, a server or a command line has them.
+"""Build a task from options by name, as a form, a server or a command line has them.
 
 Every kind of task declares the options it ``needs`` and ``takes``; a new randomizer needs no change here.
 """
@@ -14,7 +14,7 @@ from curador.local.task.task import Task, task_kinds
 from curador.numbers import Number
 
 BEST = "best"
-"""In place of a mechanism: the frequency oracle with the least error for the number of users."""
+"""A value in place of a mechanism: the frequency oracle with the least error for the number of users."""
 
 
 def mechanisms() -> tuple[str, ...]:
@@ -43,7 +43,9 @@ def options_of(mechanism: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def build_task(mechanism: str, epsilon: Number, options: Mapping[str, Any], *, users: int | None = None) -> Task:
-    """The task with these options, refused if one is missing or means nothing to the mechanism.
+    """Build the task with these options.
+
+    Missing options are refused, and those that the mechanism does not have.
 
     Numbers may be given as text.  The attributes of a record are a mapping, or texts that :func:`read_attributes`
     understands.  ``users`` is the number of people who will report; only ``best`` needs it.
@@ -90,7 +92,7 @@ def _best(epsilon: Number, users: int | None, given: dict[str, Any]) -> Task:
 
 
 def read_attributes(texts: Sequence[str]) -> dict[str, Any]:
-    """The attributes of a record, each written as NAME=LOW:HIGH, NAME=KEY,KEY,… or NAME=HOW-MANY.
+    """Read the attributes of a record, each written as NAME=LOW:HIGH, NAME=KEY,KEY,… or NAME=HOW-MANY.
 
     >>> read_attributes(["age=0:100", "drink=tea,coffee", "stars=5"])
     {'age': Range(low='0', high='100'), 'drink': ['tea', 'coffee'], 'stars': 5}
@@ -114,7 +116,7 @@ def read_attributes(texts: Sequence[str]) -> dict[str, Any]:
 
 
 def split_keys(text: str) -> list[LocalKey]:
-    """Keys between commas, without the spaces around them; an empty key is refused as a slip.
+    """Split keys at commas and strip the spaces around them; an empty key is refused as a slip.
 
     >>> split_keys("tea, iced coffee")
     ['tea', 'iced coffee']

@@ -1,7 +1,7 @@
 """Random decisions: coins with integer thresholds, and uniform integers.
 
-They read as few random bits as they can and never redraw a bit that was looked at, so their laws are exact fractions
-given fair bits (docs/proofs/local.md, section 1).
+They read as few random bits as possible, and never redraw a bit after looking at it.  So with fair bits their laws are
+exact fractions (docs/proofs/local.md, section 1).
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from curador.noise import SYSTEM, Entropy
 
 HALF: dict[int, type[np.unsignedinteger[Any]]] = {16: np.uint8, 32: np.uint16}
-"""The bits that a coin's threshold may have, and the word that holds half of them."""
+"""The bit lengths of a coin's threshold, each with the word that holds half of them."""
 
 
 def coins(threshold: int, bits: int, size: int, entropy: Entropy = SYSTEM) -> NDArray[np.bool_]:
-    """Independent coins, each True with probability exactly ``threshold / 2**bits``.
+    """Draw independent coins, each True with probability exactly ``threshold / 2**bits``.
 
     >>> coins(0, 16, 3), coins(2**16, 16, 2)
     (array([False, False, False]), array([ True,  True]))
@@ -29,14 +29,14 @@ def coins(threshold: int, bits: int, size: int, entropy: Entropy = SYSTEM) -> ND
     high, low = threshold >> half, threshold & ((1 << half) - 1)
     first = entropy.words(size, word)
     out: NDArray[np.bool_] = first < high
-    if low:  # only where the upper half ties do the lower bits matter
+    if low:  # the lower bits matter only where the upper half ties
         ties = np.flatnonzero(first == high)
         out[ties] = entropy.words(ties.size, word) < low
     return out
 
 
 def level_coins(levels: NDArray[np.int64], entropy: Entropy = SYSTEM) -> NDArray[np.bool_]:
-    """Independent coins, the i-th True with probability exactly ``levels[i] / 2**16``.
+    """Draw independent coins, the i-th True with probability exactly ``levels[i] / 2**16``.
 
     >>> level_coins(np.array([0, 2**16]))
     array([False,  True])
@@ -46,7 +46,7 @@ def level_coins(levels: NDArray[np.int64], entropy: Entropy = SYSTEM) -> NDArray
 
 
 def uniform(n: int, size: int, entropy: Entropy = SYSTEM) -> NDArray[np.unsignedinteger[Any]]:
-    """Independent uniform integers in [0, n), n up to 2**32, in the smallest word that holds them.
+    """Draw independent uniform integers in [0, n), n up to 2**32, in the smallest word that holds them.
 
     >>> uniform(1, 2).tolist(), uniform(256, 5).dtype, uniform(257, 5).dtype
     ([0, 0], dtype('uint8'), dtype('uint16'))
@@ -54,7 +54,7 @@ def uniform(n: int, size: int, entropy: Entropy = SYSTEM) -> NDArray[np.unsigned
     word = word_for(n)
     mask = word((1 << (n - 1).bit_length()) - 1)
     out: NDArray[np.unsignedinteger[Any]] = entropy.words(size, word) & mask
-    if n & (n - 1):  # a value out of range is thrown away whole: those kept are equally likely
+    if n & (n - 1):  # a value out of range is discarded whole, so the others are equally likely
         open_ = np.flatnonzero(out >= n)
         while open_.size:
             out[open_] = entropy.words(open_.size, word) & mask

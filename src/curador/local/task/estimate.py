@@ -1,4 +1,4 @@
-"""The contract of every estimate: plain summaries, a table to look at, a figure, and tables for other programs."""
+"""The contract of every estimate: summaries, a printed table, a figure, and data frames."""
 
 from __future__ import annotations
 
@@ -45,45 +45,48 @@ class LocalEstimate(ABC):
 
         @property
         def users(self) -> int:
-            """How many people reported."""
+            """The number of people who reported."""
 
     @abstractmethod
     def summaries(self, confidence: float = 0.95) -> tuple[Summary, ...]:
         """Plain values with limits that hold together this often: one summary, or one for each attribute."""
 
     def projected(self) -> LocalEstimate:
-        """The nearest frequencies that are at least 0 and sum to 1, which are biased; refused for other estimates."""
+        """Move frequencies to the nearest that are at least 0 and sum to 1, which is biased.
+
+        Other estimates are refused.
+        """
         raise InvalidParameter(
             "Only frequencies can be projected.", fix="Leave projected out.", code="projection-unavailable"
         )
 
     def to_dict(self, confidence: float = 0.95) -> dict[str, Any]:
-        """Plain values: the findings, one for each attribute."""
+        """Convert to plain values: the findings, one for each attribute."""
         findings = [one.to_json() for one in self.summaries(confidence)]
         return {"users": self.users, "confidence": confidence, "findings": findings}
 
     def to_json(self, confidence: float = 0.95) -> str:
-        """:meth:`to_dict` as text."""
+        """Write :meth:`to_dict` as JSON text."""
         return json.dumps(self.to_dict(confidence), ensure_ascii=False)
 
     def to_csv(self, confidence: float = 0.95) -> str:
-        """The table as CSV text: a row for each value."""
+        """Write the table as CSV text: a row for each value."""
         return csv_text(self.summaries(confidence))
 
     def to_arrow(self, confidence: float = 0.95) -> Any:
-        """A pyarrow Table with a row for each value."""
+        """Convert to a pyarrow Table with a row for each value."""
         return _library("pyarrow").table(flat(self.summaries(confidence)))
 
     def to_pandas(self, confidence: float = 0.95) -> Any:
-        """A pandas DataFrame with a row for each value; of a record also with a column for the attribute's name."""
+        """Convert to a pandas DataFrame, a row for each value; a record also has a column of attribute names."""
         return _library("pandas").DataFrame(flat(self.summaries(confidence)))
 
     def to_polars(self, confidence: float = 0.95) -> Any:
-        """A Polars DataFrame with a row for each value."""
+        """Convert to a Polars DataFrame with a row for each value."""
         return _library("polars").DataFrame(flat(self.summaries(confidence)))
 
     def plot(self, confidence: float = 0.95, *, title: str = "") -> Figure:
-        """A figure: points with their intervals, or a distribution."""
+        """Draw a figure: points with their intervals, or a distribution."""
         from curador.show.estimates import plot_estimates
 
         return plot_estimates(self.summaries(confidence), title=title)
@@ -114,7 +117,7 @@ def frequency_summary(
     biased: bool = False,
     approximate: bool = False,
 ) -> tuple[Summary]:
-    """The summary of estimated frequencies; ``confidence`` is that of the limits.
+    """Summarize estimated frequencies; ``confidence`` is that of the limits.
 
     >>> frequency_summary(("a", "b"), np.array([0.7, 0.3]), 10, variance=np.array([0.01, 0.04]))[0].error
     (0.1, 0.2)
@@ -138,7 +141,7 @@ def frequency_summary(
 
 
 def plain_floats(values: Floats | Sequence[float]) -> tuple[float, ...]:
-    """An array as a tuple of Python floats.
+    """Convert an array to a tuple of Python floats.
 
     >>> plain_floats(np.array([0.5, 1.0]))
     (0.5, 1.0)

@@ -1,4 +1,4 @@
-"""What makes a task this one and no other: a name, perhaps a period and a public segment, and all that it states."""
+"""The identity of a task: a name, perhaps a period and a public segment, and all its parameters."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from hashlib import sha256
 from curador.errors import InvalidParameter
 
 ID_DIGITS = 32
-"""How many hexadecimal digits of the SHA-256 are the id."""
+"""The number of hexadecimal digits of the SHA-256 in the id."""
 LABEL_BYTES = 256
-"""How many bytes of UTF-8 a name, a period or a segment has at most."""
+"""The largest size of a name, a period or a segment in bytes of UTF-8."""
 LABELS = ("name", "period", "segment")
 
 
 def canonical(document: object) -> bytes:
-    """The canonical text of a JSON document: keys sorted, no spaces, everything beyond ASCII escaped.
+    """Write a JSON document in canonical form: keys sorted, no spaces, everything beyond ASCII escaped.
 
     >>> canonical({"b": 1, "a": "é"})
     b'{"a":"\\\\u00e9","b":1}'
@@ -25,7 +25,7 @@ def canonical(document: object) -> bytes:
 
 
 def digest_of(body: Mapping[str, object]) -> str:
-    """The SHA-256 of a task's canonical text, in hexadecimal.
+    """Hash a task's canonical text by SHA-256, in hexadecimal.
 
     >>> len(digest_of({"name": "drinks"}))
     64
@@ -34,7 +34,7 @@ def digest_of(body: Mapping[str, object]) -> str:
 
 
 def checked_label(label: object, what: str) -> str:
-    """A name, a period or a segment: a short printable text.
+    """Check a name, a period or a segment: a short printable text.
 
     >>> checked_label("2026-11", "period")
     '2026-11'

@@ -18,11 +18,11 @@ KeyDomain = int | tuple[LocalKey, ...]
 """The keys, or their number if they are 0, 1, 2, …"""
 
 MOST = 1 << 24
-"""More keys than this do not fit a table of counts; look for heavy hitters instead."""
+"""The largest number of keys for a table of counts; beyond it, look for heavy hitters instead."""
 
 
 def checked_keys(keys: int | Sequence[LocalKey]) -> KeyDomain:
-    """The keys, refused unless there are at least two different ones.
+    """Check the keys; there must be at least two different ones.
 
     >>> checked_keys(["a", "b"]), checked_keys(16)
     (('a', 'b'), 16)
@@ -61,9 +61,9 @@ def names_of(keys: KeyDomain) -> tuple[LocalKey, ...]:
 
 
 def numbered(values: Any, keys: KeyDomain, rest: LocalKey | None) -> NDArray[np.int64]:
-    """The index of each value's key; values that are not listed become ``rest``, or are refused without one.
+    """Find the index of each value's key; unlisted values become ``rest``, or are refused without one.
 
-    What is a key is what devices take for one: 1.0 is the integer 1, and so is the text "1" unless it is listed itself.
+    A value counts as a key by the rule of devices: 1.0 is the integer 1.  The text "1" is too, unless it is listed.
 
     >>> numbered(["b", "?", "a"], ("a", "b"), rest="b").tolist()
     [1, 1, 0]
@@ -90,7 +90,7 @@ def numbered(values: Any, keys: KeyDomain, rest: LocalKey | None) -> NDArray[np.
 
 
 def _number(value: Any, index: range | dict[LocalKey, int], missing: int) -> int:
-    # The rule of devices: a column of integers with one missing is one of floats, and a form's integers are texts.
+    # The rule of devices: a column of integers with a missing one becomes floats, and a form's integers are texts.
     if isinstance(value, str) and not isinstance(index, range):
         found = index.get(value)
         if found is not None:
@@ -105,7 +105,7 @@ def _number(value: Any, index: range | dict[LocalKey, int], missing: int) -> int
 
 
 def checked_rest(rest: LocalKey | None, keys: KeyDomain) -> LocalKey | None:
-    """The key for everything else, refused unless it is a key."""
+    """Check the key for everything else; it must be one of the keys."""
     listed = range(keys) if isinstance(keys, int) else keys
     if rest is not None and (type(rest) not in (str, int) or rest not in listed):
         raise InvalidParameter(f"rest={rest!r} is not among the keys.", fix="Add it to the keys.")

@@ -15,7 +15,9 @@ from curador.mechanisms.base import integer_array
 
 @dataclass(frozen=True)
 class Layout:
-    """A report is ``columns`` integers of ``word`` bytes each, the highest byte first; one, if there are no columns.
+    """The bytes of a report: ``columns`` integers of ``word`` bytes, highest first.
+
+    Without columns it is a single integer.
 
     >>> Layout(2).pack(np.array([1, 258])).tolist()
     [[0, 1], [1, 2]]
@@ -29,7 +31,7 @@ class Layout:
 
     @classmethod
     def below(cls, most: int, columns: int | None = None) -> Layout:
-        """The shortest for integers from 0 that are below ``most``.
+        """Make the shortest layout for integers from 0 that are below ``most``.
 
         >>> Layout.below(256), Layout.below(257).word
         (Layout(word=1, columns=None, signed=False), 2)
@@ -38,7 +40,7 @@ class Layout:
 
     @property
     def size(self) -> int:
-        """How many bytes a report has."""
+        """The number of bytes of a report."""
         return self.word * (1 if self.columns is None else self.columns)
 
     @property
@@ -55,12 +57,12 @@ class Layout:
         return f">{'i' if self.signed else 'u'}{self.word}"
 
     def pack(self, reports: NDArray[Any]) -> NDArray[np.uint8]:
-        """A row of bytes for each report, which must fit."""
+        """Pack each report, which must fit, into a row of bytes."""
         words = np.ascontiguousarray(np.asarray(reports).astype(self._dtype))
         return words.view(np.uint8).reshape(len(reports), self.size)
 
     def unpack(self, rows: Any) -> NDArray[Any]:
-        """The reports that these rows of bytes are, in the machine's own order."""
+        """Unpack rows of bytes to reports, in the machine's own byte order."""
         found = np.asarray(rows)
         if found.dtype != np.uint8 or found.ndim != 2 or found.shape[1] != self.size:
             raise InvalidValue(f"Reports on this task have {self.size} bytes.", fix="Leave others out.")
@@ -70,7 +72,7 @@ class Layout:
 
 
 def short_words(reports: Any) -> NDArray[Any]:
-    """Reports in the words they came in if these are short, as 64-bit integers otherwise.
+    """Return reports in the words they came in if these are short, as 64-bit integers otherwise.
 
     >>> short_words([1, 2]).dtype, short_words(np.array([1], np.uint8)).dtype
     (dtype('int64'), dtype('uint8'))
@@ -81,7 +83,7 @@ def short_words(reports: Any) -> NDArray[Any]:
 
 
 def below(reports: NDArray[Any], most: Any) -> NDArray[np.bool_]:
-    """Which reports are integers from 0 below ``most``: of rows, each one below the number of its column.
+    """Mark the reports of integers from 0 below ``most``, which may have a value per column.
 
     >>> below(np.array([0, 3, -1]), 3).tolist(), below(np.array([[0, 1], [1, 0]]), np.array([1, 2])).tolist()
     ([True, False, False], [True, False])

@@ -17,17 +17,17 @@ Floats = NDArray[np.float64]
 MARGIN = 2.0**-40
 """A margin for round-off in sums and products of a few doubles."""
 SLACK = 2.0**-49
-"""More than a dozen roundings to doubles move a sum by, as a part of the largest of its terms."""
+"""An upper bound on the error of a dozen roundings in a sum of doubles, relative to its largest term."""
 LARGE = 1 << 40
 GRID = 65
 FLAT = 1e-5
-"""How much of a highest point two grids of 65 may miss: 2**-11 of the way, where it is flat."""
+"""The part of a maximum that two grids of 65 may miss: 2**-11 of the way, where it is flat."""
 
 
 def checked_miss(confidence: object, statements: int = 1) -> float:
-    """The probability with which each of several statements may be wrong so that all hold with this confidence.
+    """The chance of a miss for each of several statements, so that all hold with this confidence.
 
-    This is Bonferroni's correction.
+    Each gets an equal part: Bonferroni's correction.
 
     >>> round(checked_miss(0.95, statements=5), 6)
     0.01
@@ -41,10 +41,11 @@ def checked_miss(confidence: object, statements: int = 1) -> float:
 
 
 def beta_margin(users: int | NDArray[np.int64]) -> Any:
-    """How far off the incomplete beta function may be for so many users, as a part of its chance.
+    """Bound the relative error of the incomplete beta function for this number of users.
 
-    Its round-off moves tails by a part that grows with the users, hence chances by one that grows with their root.
-    Against exact sums of up to 3e9 users it stayed below a quarter of this.  From 2**40 on it no longer grows.
+    Its round-off moves tails by a part that grows with the users, hence chances by a part that grows with their root.
+    Against exact sums of up to 3e9 users the error stayed below a quarter of this bound.  From 2**40 users on the bound
+    stays constant.
 
     >>> bool(beta_margin(1) < 1e-12 < beta_margin(10**9) < 1e-9)
     True
@@ -53,7 +54,7 @@ def beta_margin(users: int | NDArray[np.int64]) -> Any:
 
 
 def outwards(low: Any, high: Any, size: float) -> tuple[Any, Any]:
-    """Limits moved apart by more than the round-off of sums of a few numbers up to ``size``.
+    """Move limits apart by more than the round-off of sums of a few numbers up to ``size``.
 
     >>> low, high = outwards(2.0**40, 2.0**40, 2.0**40)
     >>> bool(low < 2.0**40 < high), bool(high - low < 0.01)
@@ -66,15 +67,15 @@ def outwards(low: Any, high: Any, size: float) -> tuple[Any, Any]:
 def mean_chance(yes: NDArray[np.int64] | Floats, users: int, miss: float) -> tuple[Floats, Floats]:
     """Limits for the mean chance of ``users`` independent coins, ``yes`` of which fell True.
 
-    Guarantee: covers with probability at least 1 - miss, whatever the chances, which may differ: Clopper and Pearson's
-        interval, whose tails bound those of unlike coins too [CP34, Hoe56, GM14]; docs/proofs/local.md.
+    Guarantee: covers with probability at least 1 - miss, even if the chances differ.  This is Clopper and Pearson's
+        interval, whose tails also bound those of unlike coins [CP34, Hoe56, GM14]; docs/proofs/local.md.
 
     >>> low, high = mean_chance(np.array([0, 50]), 100, 0.05)
     >>> low.round(4).tolist(), high.round(4).tolist()
     ([0.0, 0.3983], [0.0362, 0.6017])
     """
     yes = np.asarray(yes, np.float64)
-    # Mirrored, so that a tiny tail is not lost against 1; and outwards, where a double next to 1 is too coarse for it.
+    # Mirrored, so that a tiny tail is not lost against 1; and outwards, where doubles next to 1 are too coarse for it.
     high = np.nextafter(1 - _lower(users - yes, users, miss), 2.0)
     return _lower(yes, users, miss), np.where(yes >= users, 1.0, np.minimum(high, 1.0))
 
@@ -88,12 +89,14 @@ def _lower(yes: Floats, users: int, miss: float) -> Floats:
 
 
 def farthest_coins(least: float, most: float, users: int, miss: float) -> float:
-    """How far the share of True among ``users`` coins may be from their mean chance, which is from least to most.
+    """Bound the distance between the share of True among ``users`` coins and their mean chance.
 
-    Guarantee: but for a probability of ``miss``: whenever the limits of :func:`mean_chance` cover, the share is no
-        farther away than this, whatever it is: docs/proofs/local.md, section 4.
+    The mean chance lies between ``least`` and ``most``.
 
-    It is the farthest over all counts, not only whole ones: so it falls as the users become more.
+    Guarantee: whenever the limits of :func:`mean_chance` cover, which fails with probability ``miss``, the share is
+        no farther away than this, whatever it is: docs/proofs/local.md, section 4.
+
+    The bound is the farthest over all counts, also fractional ones, so it falls with more users.
 
     >>> round(farthest_coins(0.25, 0.75, 100, 0.05), 4), farthest_coins(0.0, 0.0, 100, 0.05) < 1e-9
     (0.1029, True)
@@ -102,14 +105,14 @@ def farthest_coins(least: float, most: float, users: int, miss: float) -> float:
 
 
 def _farthest_above(least: float, most: float, users: int, miss: float) -> float:
-    """How far above their mean chance the share of True may be."""
-    # A count beyond the first has the chance as its lower limit, or a lower one; up to there ``least`` is farthest.
+    """Bound the distance of the share of True above its mean chance."""
+    # A count beyond the first has a lower limit at most the chance; up to there ``least`` is farthest.
     first = _count_above(least, users, miss)
     farthest = first / users - least
     last = first if most <= least else _count_above(most, users, miss)
     if last <= first:
         return farthest
-    # Between them the distance rises, perhaps to one highest point, and falls; two grids find it but for the margin.
+    # Between them the distance rises, perhaps to a maximum, and falls; two grids find it up to the margin.
     begin, end = first, last
     for _ in range(2):
         counts = np.linspace(begin, end, GRID)
@@ -120,7 +123,7 @@ def _farthest_above(least: float, most: float, users: int, miss: float) -> float
 
 
 def _count_above(chance: float, users: int, miss: float) -> float:
-    """The largest count, not only of whole ones, whose lower limit is at most this chance, and a little more."""
+    """An upper bound on the largest count, also fractional, whose lower limit is at most this chance."""
     from scipy.special import betainc
 
     if chance <= 0:
@@ -136,7 +139,9 @@ def _count_above(chance: float, users: int, miss: float) -> float:
 
 
 def part_variance(seen: int | NDArray[np.int64], users: int) -> Any:
-    """The variance of a mean over ``seen`` of the users, drawn without replacement, as a part of the users' own.
+    """The relative variance of a mean over ``seen`` of the users, drawn without replacement.
+
+    It is a part of the users' own variance.
 
     >>> part_variance(1, 10), part_variance(10, 10)
     (1.0, 0.0)
@@ -145,10 +150,12 @@ def part_variance(seen: int | NDArray[np.int64], users: int) -> Any:
 
 
 def bernstein(variance: float, tail: float, users: int, miss: float) -> float:
-    """How far the mean of independent reports may be from its expectation, but for a chance of ``miss``.
+    """Bound the distance of a mean of independent reports from its expectation.
 
-    ``variance`` bounds each report's, and ``tail`` is b in E|X - EX|**m <= m!/2 variance b**(m-2): a third of the range
-    for bounded reports, the scale for Laplace noise.
+    The bound fails with a chance of ``miss``.
+
+    ``variance`` bounds the variance of each report.  ``tail`` is b in E|X - EX|**m <= m!/2 variance b**(m-2).  For
+    bounded reports b is a third of the range, for Laplace noise the scale.
 
     Guarantee: P(|mean - expectation| >= w) <= 2 exp(-n w**2 / (2 (variance + b w))) [BLM13, Theorem 2.10].
 

@@ -1,4 +1,4 @@
-"""The least number of people with which something holds that holds for every larger number."""
+"""The least number of people that is enough, where every larger number is enough too."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ MOST_USERS = 1 << 40
 
 
 def least_users(enough: Callable[[int], bool], *, what: str, fix: str, relative: int = 0) -> int:
-    """The least number of people for which ``enough`` holds, or up to one part in ``relative`` more.
+    """Find the least number of people for which ``enough`` holds, or up to one part in ``relative`` more.
 
-    Doubling finds an upper bound, bisection the least.  Beyond 2**40 people it is refused, as ``what`` and ``fix`` say.
+    Doubling finds an upper bound, bisection the least.  Beyond 2**40 people it is refused, with ``what`` and ``fix``.
 
     >>> least_users(lambda n: n * n >= 50, what="Too many.", fix="Ask for less.")
     8

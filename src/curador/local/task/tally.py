@@ -1,4 +1,4 @@
-"""Tallies: the counts of reports that a collector adds up over places and estimates from."""
+"""Tallies: the counts of reports that a collector adds up over places, for its estimates."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ MOST_USERS = 1 << 53
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """How many reports there were, and the task's counts of them: for most, how many support each key.
+    """The number of reports, and the task's counts of them: usually of the reports that support each key.
 
-    Tallies of one task add up: those of parts, counted anywhere in any order, give that of the whole, exactly.
+    Tallies of one task add up: those of parts, counted anywhere in any order, sum exactly to that of the whole.
 
     >>> (Tally(2, np.array([1, 1])) + Tally(1, np.array([0, 1]))).support.tolist()
     [1, 2]
@@ -38,13 +38,13 @@ class Tally:
         return Tally(self.users + other.users, added)
 
     def to_json(self) -> dict[str, object]:
-        """A plain dictionary that :meth:`from_json` reads back exactly."""
+        """Write a plain dictionary that :meth:`from_json` reads back exactly."""
         flat = self.support.reshape(-1).tolist()
         return {"users": self.users, "shape": list(self.support.shape), "support": flat}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Tally:
-        """Read back a tally, refused if it is not one."""
+        """Read back a tally; refuse anything else."""
         try:
             if set(data) != {"users", "shape", "support"} or not all(type(x) is int for x in data["support"]):
                 raise ValueError
@@ -59,7 +59,7 @@ class Tally:
 
 
 def checked_counts(counts: NDArray[np.int64], most: NDArray[np.int64] | np.int64) -> None:
-    """Refuse counts that are below 0 or above what they are counts of.
+    """Refuse counts below 0 or above ``most``, the number that they count.
 
     >>> checked_counts(np.array([0, 3]), np.int64(3))
     """
@@ -68,7 +68,7 @@ def checked_counts(counts: NDArray[np.int64], most: NDArray[np.int64] | np.int64
 
 
 def checked_sum(tally: Tally) -> None:
-    """Refuse a tally whose counts do not add up to how many reports there were.
+    """Refuse a tally whose counts do not add up to its number of reports.
 
     >>> checked_sum(Tally(3, np.array([1, 2])))
     """

@@ -1,7 +1,7 @@
-"""A task: one question for many devices, as a small JSON document that holds all that device and collector need.
+"""A task: one question for many devices, as a small JSON document for device and collector.
 
-The thresholds in it are integers, and both sides compute every probability from them.  A device that reads a task
-checks, in integers, that they keep the epsilon the task states, and refuses it otherwise.
+Its thresholds are integers, and both sides compute every probability from them.  A device that reads a task checks in
+integers that they keep the stated epsilon, and refuses the task otherwise.
 """
 
 from __future__ import annotations
@@ -46,14 +46,15 @@ _KINDS: dict[str, type[Task]] = {}
 
 @dataclass(frozen=True, init=False)
 class Task(ABC):
-    """One question put to many people, each of whom answers through a randomizer on their own device.
+    """A question for many people, each of whom answers through a randomizer on their own device.
 
-    Guarantee: each report is epsilon-locally DP [KLNRS11]: for any two values a person may have, no report is more than
-        exp(epsilon) times as likely under one as under the other.  Integers prove it when a task is made.
+    Guarantee: each report is epsilon-locally DP [KLNRS11].  For any two values that a person may have, a report is at
+        most exp(epsilon) times as likely under one as under the other.  Integer arithmetic proves it when a task is
+        made.
     Assumes: fair bits on the device; one report per person and task.
-    Fails: the guarantee covers what is reported, not that a person took part.  Whoever answers several tasks, or one
-        in several periods or segments, has spent the sum of their epsilons; of a task that devices remember
-        (:attr:`remembers`) all periods together cost its epsilon once.
+    Fails: the guarantee covers the report, not the fact that a person took part.  A person who answers several tasks,
+        or one task in several periods or segments, has spent the sum of their epsilons.  If devices remember a task
+        (:attr:`remembers`), all its periods together cost its epsilon once.
 
     >>> from curador.local import KRR
     >>> task = KRR(keys=["a", "b"], epsilon="1/2").named("letters", period="2026-11")
@@ -64,23 +65,23 @@ class Task(ABC):
     """
 
     name: str = field(default="", kw_only=True)
-    """What is asked, in a word; tasks are published under one."""
+    """A short name of the question, under which a task is published."""
     period: str | None = field(default=None, kw_only=True)
-    """When it is asked, if it is asked again and again."""
+    """The time of the question, if it is asked again and again."""
     segment: str | None = field(default=None, kw_only=True)
-    """Which public part of the people is asked, if parts are compared."""
+    """The public part of the people that is asked, if parts are compared."""
 
     mechanism: ClassVar[str]
     needs: ClassVar[tuple[str, ...]] = ()
     """The options without which no such task can be made, besides epsilon; see :mod:`curador.local.task.build`."""
     takes: ClassVar[tuple[str, ...]] = ()
-    """The further options that people choose; thresholds are derived and are not among them."""
+    """The further options that people choose, without thresholds, which are derived."""
     covers: ClassVar[EstimateNote] = EstimateNote("report-alone")
-    """Which reports of a person epsilon is for."""
+    """The reports of a person that epsilon covers."""
     caution: ClassVar[EstimateNote | None] = None
-    """A warning to those who collect, or nothing."""
+    """A warning to collectors, or None."""
     packed: ClassVar[bool] = False
-    """Whether reports are rows of bytes as they are sent, not of integers."""
+    """Whether reports are rows of bytes as they are sent, rather than of integers."""
     remembers: ClassVar[bool] = False
     """Whether devices keep a permanent answer, from which the reports of all periods are made."""
     epsilon: Fraction
@@ -91,10 +92,10 @@ class Task(ABC):
             cls.mechanism = mechanism
             _KINDS[mechanism] = cls
 
-    # -- which task it is
+    # -- the identity of the task
 
     def named(self, name: str, *, period: str | None = None, segment: str | None = None) -> Self:
-        """The same question under a name, which makes it a task of its own; so do a period and a public segment."""
+        """Name the question, which makes it a task of its own; so do a period and a public segment."""
         made = object.__new__(type(self))
         set_fields(made, **{f.name: getattr(self, f.name) for f in fields(self)})
         set_fields(
@@ -107,7 +108,7 @@ class Task(ABC):
 
     @property
     def title(self) -> str:
-        """Its name, period and segment, for people.
+        """The task's name, period and segment, for people.
 
         >>> from curador.local import KRR
         >>> KRR(keys=2, epsilon=1).named("smokes", period="2026", segment="Spain").title
@@ -131,12 +132,12 @@ class Task(ABC):
 
     @cached_property
     def series(self) -> str:
-        """The id under which devices remember and are charged: of a task that :attr:`remembers`, without its period."""
+        """The id for a device's memory and charges: without the period for a task that :attr:`remembers`."""
         return digest_of({**self.to_json(), "period": None})[:ID_DIGITS] if self.remembers else self.id
 
     @property
     def salt(self) -> str:
-        """What makes the public hash functions of this task, if it has any, its own."""
+        """The salt of the task's public hash functions, if it has any."""
         return self.series
 
     # -- the guarantee
@@ -144,7 +145,7 @@ class Task(ABC):
     @property
     @abstractmethod
     def ratio(self) -> Fraction:
-        """The largest ratio of one report's probabilities under two values: a fraction at or just above it."""
+        """A fraction at or just above the largest ratio of a report's probabilities under two values."""
 
     @property
     def delivered(self) -> float:
@@ -154,11 +155,11 @@ class Task(ABC):
 
     @property
     def event(self) -> Event:
-        """The event of one report, for any accountant."""
+        """The event of a report, for any accountant."""
         return PureLoss(self.epsilon, Neighbors.REPLACE)
 
     def statement(self, language: str = "en") -> str:
-        """The guarantee in words, for those who are asked to report.
+        """The guarantee in words, for the people who are asked to report.
 
         >>> from curador.local import KRR
         >>> KRR(keys=2, epsilon=1).statement()[-72:]
@@ -173,13 +174,15 @@ class Task(ABC):
 
     @abstractmethod
     def randomize(self, values: Any, *, entropy: Entropy = SYSTEM) -> NDArray[Any]:
-        """One report per person, each from random bits of its own."""
+        """Draw a report for each person, from random bits of its own."""
 
     def answer(self, value: Any) -> bytes:
-        """One person's report as bytes, by the law of :meth:`randomize`: fast for one, and made of every value.
+        """Draw one person's report as bytes, by the law of :meth:`randomize`.
 
-        It is what the stand-alone client draws: a value that is not listed counts as the rest or the first key, and
-        what is no number as the lower bound.  Nothing is kept from one report for another.
+        It is fast for a single person, and accepts any value.
+
+        The stand-alone client draws it.  An unlisted value counts as the rest or the first key, and a value that is not
+        a number as the lower bound.  Reports share no state.
 
         >>> from curador.local import KRR
         >>> KRR(keys=["tea", "water"], epsilon=1).answer("tea") in (b"\\0", b"\\1")
@@ -189,7 +192,7 @@ class Task(ABC):
         return task.draw(task.seen(value), curador_device.Source())
 
     def check(self, value: Any) -> dict[str, Any]:
-        """For developers: what a value counts as on a device, and a note if that is not what it is; nothing is drawn.
+        """For developers: what a value counts as on a device, with a note if it differs; nothing is drawn.
 
         >>> from curador.local import KRR
         >>> KRR(keys=["tea", "water"], epsilon=1).check("Tea")
@@ -200,7 +203,7 @@ class Task(ABC):
     @cached_property
     def _client(self) -> curador_device.Task:
         try:
-            return curador_device._identified(json.loads(canonical(self.to_json())))
+            return curador_device._identify(json.loads(canonical(self.to_json())))
         except curador_device.Refused as refusal:
             raise InvalidParameter(f"No device would answer this task: {refusal}", fix="Change it.") from None
 
@@ -217,24 +220,24 @@ class Task(ABC):
         """The layout of a report as bytes."""
 
     def to_bytes(self, reports: Any) -> NDArray[np.uint8]:
-        """A row of bytes for each report that :meth:`randomize` made: the same bytes that any device sends."""
+        """Pack reports of :meth:`randomize` as rows of bytes, the same bytes that any device sends."""
         return self.layout.pack(reports)
 
     def from_bytes(self, rows: Any) -> NDArray[Any]:
-        """The reports that rows of bytes stand for; :meth:`tally` refuses those that stand for none."""
+        """Unpack rows of bytes to reports; :meth:`tally` refuses rows that are not reports."""
         return self.layout.unpack(rows)
 
     # -- at the collector
 
     @abstractmethod
     def _sound(self, reports: NDArray[Any]) -> NDArray[np.bool_]:
-        """Which of these reports, an array of the layout's shape, could have come from this task.
+        """Mark the reports, in an array of the layout's shape, that this task can have made.
 
-        It looks at all of them at once: a forged report costs whoever collects it no more than an honest one.
+        All are checked at once, so that a forged report costs the collector no more than an honest one.
         """
 
     def _checked(self, reports: Any) -> NDArray[Any]:
-        """Reports as an array, refused if any could not have come from this task."""
+        """Convert reports to an array, refused if any could not have come from this task."""
         found = short_words(reports)
         if found.shape != (*found.shape[:1], *self.layout.shape) or (self.packed and found.dtype != np.uint8):
             raise InvalidValue("Reports on this task are of another form.", fix="Leave others out.")
@@ -247,7 +250,7 @@ class Task(ABC):
         """Count reports, refused if any could not have come from this task; tallies of parts add up."""
 
     def empty_tally(self) -> Tally:
-        """The tally of no reports.
+        """Make the tally of no reports.
 
         >>> from curador.local import KRR
         >>> KRR(keys=3, epsilon=1).empty_tally().support.tolist()
@@ -259,15 +262,15 @@ class Task(ABC):
     def estimate(
         self, reports: Any, candidates: Sequence[LocalKey] | None = None, *, confidence: float = 0.95
     ) -> LocalEstimate:
-        """The estimate from reports or from their :class:`Tally`.
+        """Estimate from reports or from their :class:`Tally`.
 
         ``candidates`` are the keys to ask about, where a task does not list its keys; other tasks refuse them.
-        ``confidence`` is that of a search (:class:`curador.local.HeavyHitters`).  Other estimates do not depend on it:
-        they give intervals of any confidence afterwards.
+        ``confidence`` is that of a search (:class:`curador.local.HeavyHitters`).  Other estimates do not depend on it,
+        because they give intervals of any confidence afterwards.
         """
 
     def _counted(self, reports: Any, candidates: Sequence[LocalKey] | None = None) -> Tally:
-        """The tally to estimate from, by a task that lists its keys or has none."""
+        """The tally for an estimate, by a task that lists its keys or has none."""
         if candidates is not None:
             raise InvalidParameter(
                 f"The mechanism {self.mechanism} takes no candidates: it knows what to estimate.",
@@ -285,7 +288,7 @@ class Task(ABC):
         )
 
     def errors(self, users: int, confidence: float = 0.95) -> dict[str, float]:
-        """As :meth:`error`, by attribute of a record; of any other task under its own name."""
+        """The :meth:`error` of each attribute of a record; any other task has one entry under its own name."""
         return {self.name: self.error(users, confidence)}
 
     def users_needed(self, within: Number, confidence: float = 0.95) -> int:
@@ -300,22 +303,24 @@ class Task(ABC):
     # -- as a document
 
     def to_json(self) -> dict[str, object]:
-        """A plain dictionary that :func:`task_from_json` reads back exactly."""
+        """Write a plain dictionary that :func:`task_from_json` reads back exactly."""
         return {**{label: getattr(self, label) for label in LABELS}, **self.part_json()}
 
     def part_json(self) -> dict[str, object]:
-        """The same without the name, as the part of a record."""
+        """The document without the name, as the part of a record."""
         own = {f.name: _plain(getattr(self, f.name)) for f in fields(self) if f.name not in LABELS}
         return {"mechanism": self.mechanism, **own}
 
     @classmethod
     def from_json(cls, body: Mapping[str, Any]) -> Task:
-        """A task of this kind from its fields, all of which are there."""
+        """Make a task of this kind from its fields, all of them required."""
         return cls(**body)
 
 
 def task_kinds() -> Mapping[str, type[Task]]:
-    """The class of every mechanism by its name: the tasks among the public names of :mod:`curador.local`.
+    """Map the name of every mechanism to its class.
+
+    These are the tasks among the public names of :mod:`curador.local`.
 
     >>> task_kinds()["krr"].__qualname__, len(task_kinds()) >= 19
     ('KRR', True)
@@ -323,12 +328,12 @@ def task_kinds() -> Mapping[str, type[Task]]:
     from curador import local
 
     for name in local.__all__:
-        getattr(local, name)  # loaded when first used, and registered then
+        getattr(local, name)  # loads the class when first used, which registers it
     return _KINDS
 
 
 def task_from_json(data: Mapping[str, object]) -> Task:
-    """Read back what :meth:`Task.to_json` wrote, refusing thresholds that do not keep the stated epsilon.
+    """Read back a document of :meth:`Task.to_json`; refuse thresholds that do not keep the stated epsilon.
 
     >>> from curador.local import KRR
     >>> task = KRR(keys=["a", "b", "c"], epsilon=1)
@@ -350,7 +355,7 @@ def task_from_json(data: Mapping[str, object]) -> Task:
 
 
 def part_from_json(data: Mapping[str, object]) -> Task:
-    """As :func:`task_from_json`, of a task without a name.
+    """Read back a task without a name, as :func:`task_from_json` does.
 
     >>> from curador.local import KRR
     >>> part_from_json(KRR(keys=3, epsilon=1).part_json()).mechanism
@@ -364,7 +369,7 @@ def part_from_json(data: Mapping[str, object]) -> Task:
         raise InvalidParameter(f"No local mechanism is called {kind!r}.", fix="Upgrade Curador, or check the task.")
     made = _KINDS[kind]
     wanted = sorted(f.name for f in fields(made) if f.name not in LABELS)
-    # Everything is written out: a device must not fill in what the collector left out.
+    # Every field is required: a device must not fill in the omissions of a collector.
     if sorted(body) != wanted or any(x is None for name, x in body.items() if name != "rest"):
         raise InvalidParameter(f"A {kind} task has {wanted}; this one {sorted(body)}.", fix="Use to_json().")
     return made.from_json(body)
@@ -379,7 +384,7 @@ def _plain(x: object) -> object:
 
 
 def checked_threshold(threshold: object, name: str, most: int) -> int:
-    """An integer strictly between 0 and ``most``: a decision that is made without chance gives the value away."""
+    """Check an integer strictly between 0 and ``most``: a decision without chance would reveal the value."""
     if isinstance(threshold, bool) or not isinstance(threshold, int) or not 0 < threshold < most:
         raise InvalidParameter(
             f"{name} must be an integer between 0 and {most}, both excluded; got {threshold!r}.",
@@ -389,7 +394,7 @@ def checked_threshold(threshold: object, name: str, most: int) -> int:
 
 
 def checked_epsilon(epsilon: Number) -> Fraction:
-    """An epsilon with which local reports can be of any use: more says everything, less nothing."""
+    """Check an epsilon: above the range local reports reveal everything, below it nothing."""
     value = positive(epsilon, "epsilon")
     if not EPSILON_LEAST <= value <= EPSILON_MOST:
         raise InvalidParameter(f"A local epsilon lies between 2**-30 and {EPSILON_MOST}, got {epsilon}.", fix="Try 1.")
@@ -403,7 +408,7 @@ def checked_bits(bits: object) -> int:
 
 
 def check_thresholds(task: Task) -> None:
-    """Refuse a task whose thresholds cost more than the epsilon it states."""
+    """Refuse a task whose thresholds cost more than its stated epsilon."""
     if not within_epsilon(task.ratio, task.epsilon):
         raise NotPromised(
             f"This task's thresholds do not keep epsilon = {task.epsilon}.",

@@ -1,7 +1,7 @@
-"""Integer thresholds that keep an epsilon: the largest that do, and a proof by integers that given ones do.
+"""Integer thresholds that keep an epsilon: the largest ones, and integer proofs for given ones.
 
-For a rational epsilon > 0, e**-epsilon is irrational, so a ratio of two integers is never equal to e**epsilon and a
-comparison to enough bits settles on which side it lies.  A comparison that is not settled counts as a violation.
+For a rational epsilon > 0, e**-epsilon is irrational, so a ratio of two integers never equals e**epsilon.  A comparison
+to enough bits then finds on which side it lies.  An undecided comparison counts as a violation.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def exp_minus_upper(epsilon: Fraction) -> Fraction:
 
 
 def within_epsilon(ratio: Fraction, epsilon: Fraction) -> bool:
-    """Whether two probabilities of this ratio are within a factor exp(epsilon): shown, not approximated.
+    """Prove that two probabilities of this ratio are within a factor exp(epsilon), without approximation.
 
     >>> within_epsilon(Fraction(271828, 10**5), Fraction(1)), within_epsilon(Fraction(271829, 10**5), Fraction(1))
     (True, False)
@@ -34,7 +34,7 @@ def within_epsilon(ratio: Fraction, epsilon: Fraction) -> bool:
 
 
 def keep_threshold(categories: int, epsilon: Fraction, bits: int) -> int:
-    """The largest t such that keeping a category with probability t/2**bits, else drawing any, keeps epsilon.
+    """The largest t that keeps epsilon: keep a category with probability t/2**bits, else draw any.
 
     A category is then reported with probability c + (1-c)/k or (1-c)/k, and 1 + ck/(1-c) <= exp(epsilon).
 
@@ -46,9 +46,11 @@ def keep_threshold(categories: int, epsilon: Fraction, bits: int) -> int:
 
 
 def inside_threshold(inside: int, outside: int, epsilon: Fraction, bits: int) -> int:
-    """The largest t such that one of ``inside`` with probability t/2**bits, else one of ``outside``, keeps epsilon.
+    """The largest threshold t for a choice between two sets that keeps epsilon.
 
-    Which one is uniform.  Any of the inside is then at most exp(epsilon) times as likely as any one of the outside.
+    One of ``inside`` is drawn with probability t/2**bits, else one of ``outside``.
+
+    Both draws are uniform.  Any inside is then at most exp(epsilon) times as likely as any outside.
 
     >>> round(inside_threshold(1, 1, Fraction(1), 32) / 2**32, 6)  # e/(e+1)
     0.731059

@@ -1,4 +1,7 @@
-"""Values as they reach a device: all are read before anything is drawn, so that no refusal reveals a draw."""
+"""Values before randomisation.
+
+All are read before anything is drawn, so that no refusal reveals a draw.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ LARGEST = sys.float_info.max
 
 
 def listed(values: Any) -> list[Any]:
-    """One value per person, refused where one person's could be taken for many.
+    """List one value per person; refuse a single value that could be taken for many.
 
     >>> listed(("a", "b")), listed(np.array([1, 2]))
     (['a', 'b'], [1, 2])
@@ -33,7 +36,7 @@ def listed(values: Any) -> list[Any]:
 
 
 def reals(values: Any) -> Floats:
-    """Numbers as doubles, in the shape they come in; numbers beyond the range of doubles become the largest.
+    """Convert numbers to doubles of the same shape; numbers beyond the range become the largest double.
 
     >>> reals([1, Decimal("2.5"), float("inf"), 10**400]).tolist() == [1.0, 2.5, LARGEST, LARGEST]
     True
@@ -55,7 +58,7 @@ def reals(values: Any) -> Floats:
 
 
 def double(x: object) -> float:
-    """One number as a double, the largest if it is beyond them, NaN if it is one; refused if it is no number.
+    """Convert a number to a double: beyond the range to the largest, NaN to NaN; anything else is refused.
 
     >>> double(Decimal("0.5")), double(-(10**400)) == -LARGEST, math.isnan(double(Decimal("sNaN")))
     (0.5, True, True)

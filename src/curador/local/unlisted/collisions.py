@@ -1,8 +1,8 @@
-"""Bounds on false support: how many reports can support a value nobody holds, through hash collisions with others.
+"""Bounds on false support: the reports that support a value without holders, through hash collisions.
 
-Two prefixes whose three coefficients differ collide in at most two rows (``prefixes``), and which rows is public.  So
-the collisions of prefixes known to be frequent are counted, and only those of the rest, none of which is very frequent,
-are bounded by chance.  docs/proofs/heavy-hitters.md has the proofs.
+Two prefixes whose three coefficients differ collide in at most two rows (``prefixes``), and these rows are public.  So
+the collisions of known frequent prefixes are counted.  The rest, none of them very frequent, are bounded by chance.
+docs/proofs/heavy-hitters.md has the proofs.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from curador.local.task.limits import MARGIN, Floats, beta_margin
 from curador.local.unlisted.prefixes import Bytes, all_places, coefficients
 
 GRID = tuple(2.0 ** (-i / 2) for i in range(33))
-"""Frequencies below which collisions are left to chance.  The reports decide which is used, so all must hold."""
+"""Frequencies below which collisions are left to chance.  The reports choose one of them, so all must hold."""
 
 _TILTS = np.geomspace(0.01, 64, 200)
 TWICE = 2
@@ -43,7 +43,7 @@ class KnownValues:
     rest: float
 
     def those_above(self, most: float) -> KnownValues:
-        """Only those whose bound is larger."""
+        """Keep the prefixes whose bound is larger."""
         some = self.most > most
         return KnownValues(self.prefixes[some], self.most[some], self.seems[some], max(self.rest, most))
 
@@ -64,8 +64,8 @@ class KnownValues:
 def at_most(support: NDArray[np.int64], people: int, q: float, p: float, part: float) -> Floats:
     """Upper bounds on the frequencies of prefixes with this support.
 
-    Guarantee: with probability at least 1 - part no prefix of frequency f had less support than f is the limit of,
-        if the frequencies of all are 1 together: each misses with a chance of part * f at most.
+    Guarantee: with probability at least 1 - part, no prefix of frequency f had so little support that its limit is
+        below f.  The frequencies of all sum to 1, and each misses with a chance of at most part * f.
 
     >>> at_most(np.array([500]), 1000, 0.25, 0.75, 0.05).round(2).tolist()
     [0.57]
@@ -74,7 +74,7 @@ def at_most(support: NDArray[np.int64], people: int, q: float, p: float, part: f
 
     least, some = np.full(support.shape, 2.0**-16), support.clip(0, people - 1)
     for _ in range(2):
-        # Clopper and Pearson's upper limit.  What the miss of one frequency refutes, those of larger ones refute too.
+        # Clopper and Pearson's upper limit.  A miss that refutes one frequency also refutes larger ones.
         lower = betaincinv(people - some, some + 1, part * least * (1 - MARGIN))
         chance = 1 - lower * (1 - beta_margin(people))
         most = np.maximum(least, (chance - q) / (p - q))
@@ -85,27 +85,29 @@ def at_most(support: NDArray[np.int64], people: int, q: float, p: float, part: f
 def among(frequency: Floats | float, people: int, users: int, part: float) -> Floats:
     """Upper bounds on frequencies among people who were drawn from all users, from bounds among all.
 
-    Guarantee: with probability at least 1 - part for all prefixes that somebody has: Bernstein's inequality, which
-        holds for draws without replacement too [Hoe63].
+    Guarantee: with probability at least 1 - part for all prefixes with a holder: Bernstein's inequality, which also
+        holds for draws without replacement [Hoe63].
 
     >>> float(among(0.01, 100_000, 1_000_000, 0.01).round(4))
     0.0114
     """
     f = np.asarray(frequency, np.float64)
     frequent = np.maximum(f, 1 / people)
-    # Below 1/people more is allowed for by the rarest, one of the users: this bounds what all of them are allowed.
-    rare = np.asarray(_drawn(1 / people, math.log(users / part), people))
-    found: Floats = np.maximum(_drawn(frequent, np.log(1 / (part * frequent)), people), rare)
+    # Below 1/people, more is allowed for by the rarest, one of the users: this bounds the allowance of all of them.
+    rare = np.asarray(_bound_in_draw(1 / people, math.log(users / part), people))
+    found: Floats = np.maximum(_bound_in_draw(frequent, np.log(1 / (part * frequent)), people), rare)
     return np.where(f > 0, np.minimum(found * (1 + MARGIN), 1.0), 0.0)
 
 
-def _drawn(frequency: Any, log: Any, people: int) -> Any:
+def _bound_in_draw(frequency: Any, log: Any, people: int) -> Any:
     third = log / (3 * people)
     return frequency + third + np.sqrt(third**2 + 2 * frequency * log / people)
 
 
 def by_chance(rows: int, places: int, largest: float, miss: float) -> float:
-    """A bound on the share of people who collide with a key by chance, if no prefix is more frequent than ``largest``.
+    """Bound the share of people who collide with a key by chance.
+
+    No prefix is more frequent than ``largest``.
 
     Guarantee: holds but for a chance of ``miss`` over hash functions whose coefficients are like random ones, unless
         all three coefficients of two prefixes agree.
@@ -126,7 +128,7 @@ def by_chance(rows: int, places: int, largest: float, miss: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Collisions:
-    """The support that a key may have though nobody holds it: by chance, and by collisions with frequent prefixes.
+    """The support of a key without holders: by chance, and by collisions with frequent prefixes.
 
     >>> known = KnownValues(np.array([[97, 255]], np.uint8), np.array([0.9]), np.array([0.8]), rest=0.001)
     >>> found = Collisions.of([known], [1.0], miss=1e-6, salt="", rows=64, places=251)
@@ -146,7 +148,10 @@ class Collisions:
     def of(
         cls, known: Sequence[KnownValues], weights: Sequence[float], miss: float, *, salt: str, rows: int, places: int
     ) -> Collisions:
-        """For people of several levels with these shares; the part left to chance is chosen to make the bounds low."""
+        """Choose the part left to chance so that the bounds are low.
+
+        The people are of several levels with these shares.
+        """
         both = list(zip(known, weights, strict=True))
         rest = max(weight * one.rest for one, weight in both)
         most = np.concatenate([weight * one.most for one, weight in both])
@@ -157,7 +162,7 @@ class Collisions:
         return cls(chances[left], kept, tuple(weights), salt, rows, places)
 
     def allowed(self, codes: Bytes) -> Floats:
-        """A bound on the share of people who collide with each value, if nobody holds it."""
+        """Bound the share of people who collide with each value, if it has no holder."""
         once, always = np.full(len(codes), self.chance), np.zeros(len(codes))
         for known, weight in zip(self.known, self.weights, strict=True):
             share = known.collision_shares(codes, self.salt, self.rows, self.places)
@@ -167,7 +172,7 @@ class Collisions:
         return found
 
     def expected(self, codes: Bytes) -> Floats:
-        """The bias of estimates by these collisions, beyond what other keys add on average."""
+        """The bias of estimates by these collisions, beyond the mean contribution of other keys."""
         found = np.zeros(len(codes))
         for known, weight in zip(self.known, self.weights, strict=True):
             share = known.collision_shares(codes, self.salt, self.rows, self.places)

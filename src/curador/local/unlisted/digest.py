@@ -1,4 +1,4 @@
-"""Public hashes of keys that are not listed: the same on every device and at the collector."""
+"""Public hashes of unlisted keys: the same on every device and at the collector."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ PLACES_MOST = 1 << 24
 MOST = 1 << 63
 
 TABLE_MOST = 1 << 28
-"""More counts than this do not fit the memory of most machines; devices refuse the same tasks."""
+"""The largest number of counts that fits the memory of most machines; devices refuse the same tasks."""
 
 
 def hashed(keys: Sequence[LocalKey], rows: Iterable[int], salt: str, places: int) -> NDArray[np.int64]:
-    """The place of each key under the hash function of its row: the lowest bits of a SHA-256.
+    """Hash each key to its place by the function of its row: the lowest bits of a SHA-256.
 
     A string never hashes like an integer.  Privacy does not depend on the hash, which is public; estimates need that
     different keys collide as often as by chance.
@@ -41,7 +41,7 @@ def hashed(keys: Sequence[LocalKey], rows: Iterable[int], salt: str, places: int
 
 
 def free_keys(values: Any) -> list[LocalKey]:
-    """Strings or integers, refused if any is neither.
+    """List strings or integers, refused if any value is neither.
 
     >>> free_keys(np.array([1, 2])), free_keys(["a"])
     ([1, 2], ['a'])
@@ -55,7 +55,7 @@ def free_keys(values: Any) -> list[LocalKey]:
 
 
 def candidate_keys(candidates: Any) -> tuple[LocalKey, ...]:
-    """The keys to estimate, refused if there are none or one is named twice.
+    """Check the keys to estimate; there must be some, and none may be named twice.
 
     >>> candidate_keys(["a", "b"])
     ('a', 'b')
@@ -73,7 +73,7 @@ def candidate_keys(candidates: Any) -> tuple[LocalKey, ...]:
 
 
 def checked_places(places: object, name: str) -> int:
-    """How many places a hash has: a power of two, so that each has the same chance."""
+    """Check the number of places of a hash: a power of two, so that each place has the same chance."""
     if type(places) is not int or not 2 <= places <= PLACES_MOST or places & (places - 1):
         raise InvalidParameter(
             f"{name} must be a power of two from 2 to {PLACES_MOST}, got {places!r}.", fix="Choose 128."
@@ -82,6 +82,6 @@ def checked_places(places: object, name: str) -> int:
 
 
 def check_table(numbers: int) -> None:
-    """Refuse a task whose tally has so many numbers that no collector could count and estimate."""
+    """Refuse a task whose tally has more numbers than a collector could count and estimate."""
     if numbers > TABLE_MOST:
         raise InvalidParameter(f"A tally of this task has {numbers} numbers.", fix="Choose fewer rows or places.")

@@ -1,8 +1,8 @@
-"""Binomial tails: the counts of supporting reports that chance explains, and those that it does not.
+"""Binomial tails: the counts of supporting reports that chance explains.
 
-Reports that support a key are independent coins.  Where all have the same chance their number is binomial; where the
-chances differ its tails are lighter than those of the binomial law with the mean chance [Hoe56], from one count beyond
-the mean on.
+Reports that support a key are independent coins.  If all have the same chance, their number is binomial.  If the
+chances differ, its tails are lighter than those of the binomial law with the mean chance [Hoe56].  That holds from one
+count beyond the mean on.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from curador.local.task.limits import MARGIN, beta_margin
 
 
 def chance_of_more(people: int, chance: float, count: int) -> float:
-    """A bound on the probability that ``count`` or more of ``people`` coins fall True, just above the binomial's.
+    """Bound the probability that ``count`` or more of ``people`` coins fall True.
+
+    The bound is just above the binomial probability.
 
     >>> 0.171875 < chance_of_more(10, 0.5, 7) < 0.171876
     True
@@ -48,7 +50,7 @@ def nearly_always_reached(people: int, chance: float, miss: float) -> int:
 
 
 def _first(low: int, high: int, holds: Callable[[int], bool]) -> int:
-    """The least integer from low to high for which something holds that holds for all above it, and for high."""
+    """The least integer from low to high from which on something holds; it must hold at high."""
     while low < high:
         middle = (low + high) // 2
         low, high = (low, middle) if holds(middle) else (middle + 1, high)

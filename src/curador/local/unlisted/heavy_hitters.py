@@ -32,8 +32,8 @@ from curador.noise import SYSTEM, Entropy
 from curador.numbers import Number, number_of_people, positive, probability, rational, set_fields, whole
 
 KINDS = {"text": 2, "integers": 3}
-"""The kinds of values, and how often the last level is drawn by default: strings are tested by people of earlier levels
-too, integers by those of the last alone, who have more to tell apart."""
+"""The kinds of values, with the default frequency of drawing the last level.  Strings are also tested by people of
+earlier levels.  Integers are tested by those of the last level alone, who must separate more values."""
 
 LENGTH_MOST, LAST_MOST, PLACES_MOST = 64, 64, 1 << 16
 BEAM = 1024
@@ -41,21 +41,23 @@ BEAM = 1024
 
 @dataclass(frozen=True, init=False)
 class HeavyHitters(Task, mechanism="heavy-hitters"):
-    """Each person reports once, on one prefix of their value; the collector puts the frequent ones together.
+    """Frequent values without a list: each person reports once, on one prefix of their value.
 
-    A value is ``length`` bytes: of a string its UTF-8, cut there if it is longer; of an integer its distance from
-    -2**(8 length - 1), clamped.  A device draws a level, which says how long a prefix it reports on (2, 3, … bytes; all
-    of them ``last`` times as often as another number), and one of ``rows``, which says by which public hash function
-    the prefix has one of ``places``; it reports that place by linear local hashing (:class:`OLH`) at the whole epsilon.
-    A row of a report is level, row, masks and answer.  All rules are in docs/proofs/heavy-hitters.md.
+    The collector puts the frequent prefixes together.
 
-    A tally has a line for each level: how many people drew it, and then the Walsh spectrum of each row.  They are sums
-    over reports, so those of parts add up, and no report need be kept.
+    A value is ``length`` bytes.  For a string these are its UTF-8, cut if it is longer; for an integer its distance
+    from -2**(8 length - 1), clamped.  A device draws a level, the length of the prefix to report: 2, 3, … bytes, the
+    full length ``last`` times as often as another.  It also draws one of ``rows``, a public hash function that sends
+    the prefix to one of ``places``.  It reports that place by linear local hashing (:class:`OLH`) at the whole
+    epsilon.  A row of a report is level, row, masks and answer.  All rules are in docs/proofs/heavy-hitters.md.
+
+    A tally has a line for each level: the number of people who drew it, and then the Walsh spectrum of each row.  These
+    are sums over reports, so tallies of parts add up, and no report must be stored.
 
     Guarantee: epsilon-local DP: level, row and masks are drawn without looking at the value, and the answer is k-RR's
         [BNST17, WBLJ17].
     Assumes: fair bits on the device; one report per person and task.
-    Fails: that a frequent value is frequent is not hidden; the reports of all who have it say so together.
+    Fails: the frequency of a frequent value is not hidden, since the reports of its holders reveal it together.
 
     >>> task = HeavyHitters(epsilon=4, length=6)
     >>> task.levels, task.report_bits, task.randomize(["tea", "coffee"]).shape
@@ -98,7 +100,7 @@ class HeavyHitters(Task, mechanism="heavy-hitters"):
             last=checked_threshold(KINDS[kind] if last is None else last, "last", LAST_MOST + 1),
             places=_prime(places),
         )
-        # More rows than places would be the same hash functions again.
+        # More rows than places would repeat hash functions.
         set_fields(self, rows=checked_threshold(rows, "rows", self.places + 1))
         oracle = OLH(self.places, self.epsilon, hash_bits=hash_bits, keep=keep)
         set_fields(self, hash_bits=oracle.hash_bits, keep=oracle.keep)
@@ -112,12 +114,12 @@ class HeavyHitters(Task, mechanism="heavy-hitters"):
 
     @property
     def widths(self) -> range:
-        """How long the prefixes are, level by level."""
+        """The lengths of the prefixes, level by level."""
         return range(min(2, self.length), self.length + 1)
 
     @property
     def levels(self) -> int:
-        """How many lengths of prefixes there are."""
+        """The number of prefix lengths."""
         return len(self.widths)
 
     @property
@@ -133,12 +135,15 @@ class HeavyHitters(Task, mechanism="heavy-hitters"):
 
     @property
     def q(self) -> Fraction:
-        """The probability that a report supports a prefix which its hash function sends elsewhere than the own one."""
+        """The probability that a report supports a prefix whose hash differs from that of the own prefix."""
         return self.oracle.q
 
     @property
     def stranger(self) -> Fraction:
-        """The same for any prefix but the own one, in the mean over hash functions."""
+        """The mean probability that a report supports a prefix other than the own one.
+
+        The mean is over hash functions.
+        """
         return self.q + (self.p - self.q) / self.places
 
     @property
@@ -159,18 +164,18 @@ class HeavyHitters(Task, mechanism="heavy-hitters"):
 
     @property
     def _cells(self) -> int:
-        """How many numbers the spectrum of a row has."""
+        """The length of a row's spectrum."""
         return 1 << self.oracle.key_bits
 
     def randomize(self, values: Any, *, entropy: Entropy = SYSTEM) -> NDArray[Any]:
-        """One report per value, each from a level, a row and coins of its own."""
+        """Draw a report for each value, from a level, a row and coins of its own."""
         codes, number = coded(values, self.length, self.kind == "text")
         piece = max(1, CELLS // self.oracle.width)
         parts = [number[i : i + piece] for i in range(0, max(1, number.size), piece)]
         return np.concatenate([self._randomize(codes, part, entropy) for part in parts])
 
     def _randomize(self, codes: Bytes, number: NDArray[np.int64], entropy: Entropy) -> NDArray[Any]:
-        """Reports on the values whose codes have these numbers."""
+        """Draw reports on the values whose codes have these numbers."""
         slot = uniform(self.levels - 1 + self.last, number.size, entropy).astype(np.int64)
         level = np.minimum(slot, self.levels - 1)
         row = uniform(self.rows, number.size, entropy)
@@ -180,7 +185,7 @@ class HeavyHitters(Task, mechanism="heavy-hitters"):
     def _places(
         self, codes: Bytes, number: NDArray[np.int64], level: NDArray[np.int64], row: NDArray[Any]
     ) -> NDArray[np.int64]:
-        """The place of each person's prefix in the row they drew; what several people have is hashed once."""
+        """The place of each person's prefix in their drawn row; a prefix of several people is hashed once."""
         found = np.empty(number.size, np.int64)
         for i, width in enumerate(self.widths):
             drew = np.flatnonzero(level == i)
@@ -194,7 +199,7 @@ class HeavyHitters(Task, mechanism="heavy-hitters"):
         return below(reports, np.array([self.levels, self.rows, *masks, self.oracle.answers]))
 
     def tally(self, reports: Any) -> Tally:
-        """For each level how many people drew it, and then each row's spectrum.  Tallies of parts add up."""
+        """Count for each level the people who drew it, and then each row's spectrum.  Tallies of parts add up."""
         found = self._checked(reports)
         counts = np.zeros(self._shape, np.int64)
         piece = max(1, CELLS // found.shape[1])
@@ -225,18 +230,18 @@ class HeavyHitters(Task, mechanism="heavy-hitters"):
     def estimate(
         self, reports: Any, candidates: Sequence[LocalKey] | None = None, *, confidence: float = 0.95
     ) -> Hitters:
-        """The frequent values, as :meth:`find` finds them; they need no candidates."""
+        """Find the frequent values, as :meth:`find` does; they need no candidates."""
         return self.find(self._counted(reports, candidates), confidence=confidence)
 
     def find(
         self, reports: Any, *, at_least: Number = 0, confidence: float = 0.95, beam: int = BEAM, most: int | None = None
     ) -> Hitters:
-        """The frequent values, from reports or from their :class:`Tally`.
+        """Find the frequent values, from reports or from their :class:`Tally`.
 
-        At each level the ``beam`` best prefixes go on, but for those too rare to lead to values of frequency
-        ``at_least``: asking for frequent ones only is faster.  Of complete values those are found that have more
-        support than chance explains, together with all that others whom they meet may add.  ``most`` of them are named
-        at most; the rest of the answer is about all.
+        At each level the ``beam`` best prefixes go on, unless they are too rare for values of frequency ``at_least``.
+        So asking for frequent values only is faster.  A complete value is found if it has more support than chance
+        explains, together with what colliding values may add.  At most ``most`` of them are named; the rest of the
+        answer is about all.
         """
         tally = self._counted(reports)
         if tally.support.shape != self._shape or not (tally.support[:, 0] > 0).all():
@@ -244,11 +249,11 @@ class HeavyHitters(Task, mechanism="heavy-hitters"):
         people = tally.support[:, 0]
         checked_counts(people, np.int64(tally.users))
         checked_sum(Tally(tally.users, people))
-        # Each report adds or takes 1 in so many places, which may be the same.
+        # Each report adds or subtracts 1 in this many places, which may coincide.
         farthest = np.maximum(tally.support[:, 1:].max(axis=1), ~tally.support[:, 1:].min(axis=1))
         checked_counts(farthest, people * (self.oracle.answers - 1))
         wanted, miss = probability(at_least, "at_least"), checked_miss(confidence)
-        # One half for frequent prefixes that have too little support, the other for all that may make values up.
+        # One half for frequent prefixes with too little support, the other for values that chance makes up.
         found = PrefixSearch(self, tally, float(wanted), miss / 2, whole(beam, "beam", 1)).run()
         found = replace(found, confidence=confidence)
         return found if most is None else found.first(whole(most, "most"))
@@ -256,7 +261,7 @@ class HeavyHitters(Task, mechanism="heavy-hitters"):
     def variance(self, users: int, frequency: float = 0.0, people: int | None = None) -> float:
         """The variance of an estimated frequency, from ``people`` of the users (those of the last level).
 
-        Over coins, levels and rows, given hash functions by which a key meets others as often as by chance.
+        The variance is over coins, levels and rows, for hash functions whose keys collide as often as by chance.
         """
         f, n = rational(frequency, "frequency"), number_of_people(users)
         m = max(1, math.floor(n * self.shares[-1])) if people is None else whole(people, "people", 1)
@@ -269,13 +274,15 @@ class HeavyHitters(Task, mechanism="heavy-hitters"):
         return float(coin + drawn)
 
     def users_needed(self, within: Number, confidence: float = 0.95, *, beam: int = BEAM) -> int:
-        """A number of people with which :meth:`find` finds any value of frequency ``within`` with this probability.
+        """A number of people with which :meth:`find` finds a value.
 
-        Assumes: the prefixes of any length that are frequent enough to compete fill a quarter of the beam at most, and
-            no prefix that is looked at has all three coefficients of the value's.
-        Fails: no crowd is enough for values rarer than 2/rows, which others may meet that often; and just above that
-            it is many times what is needed.  :meth:`find` allows for the meetings that there are, and so names rarer
-            ones, but hardly any below 1/places.
+        The value has frequency ``within`` or more, and is found with probability ``confidence``.
+
+        Assumes: at any length, the prefixes frequent enough to compete fill at most a quarter of the beam.  No prefix
+            that is tested has all three coefficients of the value's.
+        Fails: no crowd is enough for values rarer than 2/rows, which others may meet that often.  Just above that
+            frequency the number is many times what is needed.  :meth:`find` allows for the actual collisions, and so
+            names rarer values, but hardly any below 1/places.
 
         >>> task = HeavyHitters(epsilon=4, length=8)
         >>> 2e4 < task.users_needed(0.05) < task.users_needed(0.02) < 1e6
@@ -292,16 +299,16 @@ class HeavyHitters(Task, mechanism="heavy-hitters"):
         )
 
     def chance(self, users: int, frequency: Number, confidence: float = 0.95, *, size: int | None = None) -> float:
-        """About how likely a value that this share of the people have is found; see :meth:`chances`."""
+        """Estimate the chance of finding a value that this share of the people have; see :meth:`chances`."""
         f, n = float(probability(frequency, "frequency")), number_of_people(users)
         longest = self.length if size is None else whole(size, "size", 0)
         return found_chance(self, n, f, checked_miss(confidence), BEAM, min(longest, self.length))
 
     def chances(self, users: int, confidence: float = 0.95) -> dict[float, float]:
-        """For some shares of the people, about how likely a value that as many have is found: for planning.
+        """Estimate for some shares of the people the chance of finding a value that they have: for planning.
 
-        It is an estimate, for values of the full length; shorter texts are found more often, and every value less
-        often if there are very many frequent ones.  :meth:`users_needed` is a bound, and many times as large.
+        The estimate is for values of the full length.  Shorter texts are found more often, and every value less often
+        if there are very many frequent ones.  :meth:`users_needed` is a bound, and many times as large.
 
         >>> HeavyHitters(epsilon=4, length=8).chances(10**6)[0.05] > 0.999
         True
@@ -312,7 +319,7 @@ class HeavyHitters(Task, mechanism="heavy-hitters"):
         """Whether a key of this frequency passes each level, and the bar at the last."""
         p, q, r = float(self.p), float(self.q), float(self.stranger)
         own, met = q + (p - q) * frequency, q + (p - q) * min(1.0, TWICE / self.rows)
-        part, longer = miss / (4 * self.levels), max(256 * beam, 1 << 16)  # as many continuations at most
+        part, longer = miss / (4 * self.levels), max(256 * beam, 1 << 16)  # at most this many continuations
         for level, share in enumerate(self.shares):
             people = nearly_always_reached(users, float(share), part)
             # Markov: strangers take another quarter of the beam with at most this chance.

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from curador.local.unlisted.heavy_hitters import HeavyHitters
 
 CAP = 4.0
-"""A level adds to a prefix's score by how many standard deviations its support is above chance; by these at most, so
-that a very frequent prefix does not carry all its continuations along.  No promise depends on it."""
+"""The most that a level adds to a prefix's score, in standard deviations of its support above chance.  With this cap a
+very frequent prefix does not carry all its continuations along.  No promise depends on it."""
 
 KNOWN = 256
 """The most prefixes of a level whose collisions are counted."""
@@ -39,18 +39,19 @@ FOUND = EstimateNote("search-over")
 class Hitters(LocalEstimate):
     """Values that many people have, the most frequent first.
 
-    ``cut`` says of each whether it stands for all values that begin (of integers: lie beyond) there.  ``values`` are
-    estimated frequencies, ``variance`` theirs given the hash functions.  ``crowded`` says whether the beam had to leave
-    prefixes out; all the same, every key as frequent as ``complete_above`` was found.  However many people there are,
-    that stays above about 1/places, what strangers add to every key; it is infinite if nothing can be promised.
+    ``cut`` marks a value that stands for all values which begin there (integers: lie beyond it).  ``values`` are
+    estimated frequencies, ``variance`` their variances given the hash functions.  ``crowded`` is true if the beam left
+    prefixes out.  Even then, every key as frequent as ``complete_above`` was found.  With more people that frequency
+    stays above about 1/places, which strangers add to every key.  It is infinite if nothing can be promised.
 
-    Guarantee: with the confidence asked for, both: no key is here that nobody has and that is nobody's twin, over the
-        coins of the devices and over hash functions like random ones; and none is missing whose frequency is
-        ``complete_above`` or more, whatever the hash functions are [BNST17, Hoe56]; docs/proofs/heavy-hitters.md.
-    Assumes: nobody chose their value by looking at the hash functions of this task.
-    Fails: twins are prefixes all three coefficients of which agree, one pair in places**3; no report tells them apart.
-        Where both are seen neither is named.  Keys just above what was needed to be found are overestimated on
-        average, since the others are not shown: there are no intervals.
+    Guarantee: both statements hold with the confidence asked for.  First, every key here has a holder or is the twin of
+        one that has, over the coins of the devices and over hash functions like random ones.  Second, no key of
+        frequency ``complete_above`` or more is missing, whatever the hash functions are [BNST17, Hoe56];
+        docs/proofs/heavy-hitters.md.
+    Assumes: people did not choose their values by looking at the hash functions of this task.
+    Fails: twins are prefixes all three coefficients of which agree, one pair in places**3; no report separates them.
+        If both are seen, neither is named.  Keys just above the support needed are overestimated on average, since the
+        others are not shown: there are no intervals.
 
     >>> Hitters(("tea",), (False,), 1000, np.array([0.5]), np.array([0.01]), 0.2, False).counts.tolist()
     [500.0]
@@ -68,18 +69,18 @@ class Hitters(LocalEstimate):
 
     @property
     def counts(self) -> Floats:
-        """How many people that is."""
+        """The estimates in people."""
         return self.values * self.users
 
     def first(self, most: int) -> Hitters:
-        """The ``most`` most frequent of these."""
+        """Return the ``most`` most frequent of these."""
         some = slice(most)
         return replace(
             self, keys=self.keys[some], cut=self.cut[some], values=self.values[some], variance=self.variance[some]
         )
 
     def summaries(self, confidence: float = 0.95) -> tuple[Summary, ...]:
-        """One summary without limits; its note states how complete the list is, at the confidence of the search."""
+        """Summarize without limits; the note states how complete the list is, at the confidence of the search."""
         labels = tuple(f"{key}…" if cut else key for key, cut in zip(self.keys, self.cut, strict=True))
         note = NOT_COMPLETE
         if self.complete_above <= 1:
@@ -91,7 +92,9 @@ class Hitters(LocalEstimate):
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """Complete values that were chosen by people of earlier levels, and what the people of ``levels`` say of them.
+    """Complete values with their support among the people of ``levels``.
+
+    They were chosen by people of earlier levels.
 
     >>> two = Candidates(range(3, 4), np.zeros((2, 4), np.uint8), 100, np.array([30, 20]))
     >>> two.those(two.support >= 25).support.tolist()
@@ -104,14 +107,14 @@ class Candidates:
     support: NDArray[np.int64]
 
     def those(self, some: NDArray[np.bool_]) -> Candidates:
-        """Some of these, by the same people."""
+        """Select some of these, by the same people."""
         return replace(self, codes=self.codes[some], support=self.support[some])
 
 
 class PrefixSearch:
-    """One search of a tally: for values of at least this frequency, with this miss and beam.
+    """A search of a tally: for values of at least this frequency, with this miss and beam.
 
-    Assumes: somebody drew each level.
+    Assumes: each level was drawn by at least one person.
 
     >>> from curador.local.unlisted.heavy_hitters import HeavyHitters
     >>> task = HeavyHitters(4, length=2, rows=16, places=61)
@@ -129,11 +132,11 @@ class PrefixSearch:
         self.seen: list[list[tuple[Bytes, NDArray[np.int64]]]] = [[] for _ in task.widths]
 
     def run(self) -> Hitters:
-        """Search, test the candidates, and bound what may have been missed."""
+        """Search, test the candidates, and bound the frequency of missed values."""
         candidates, left_out = self._search()
-        known = self._known(left_out)
+        known = self._known_values(left_out)
         goals = [(people, most + 1) for people, most in zip(self.people, left_out, strict=False)]
-        found = [self._found(group, known) for group in candidates]
+        found = [self._select(group, known) for group in candidates]
         goals += [(named.people, missed + 1) for named, _, missed in found]
         values = np.concatenate([self._frequency(named.support, named.people) - met for named, met, _ in found])
         people = np.concatenate([np.full(len(named.codes), named.people) for named, _, _ in found])
@@ -151,11 +154,13 @@ class PrefixSearch:
             max(left_out, default=-1) >= 0,
         )
 
-    def _found(self, group: Candidates, known: list[KnownValues]) -> tuple[Candidates, Floats, int]:
-        """The candidates that are named, the bias of their estimates by collisions, and the most support of the others.
+    def _select(self, group: Candidates, known: list[KnownValues]) -> tuple[Candidates, Floats, int]:
+        """Return the named candidates, the bias of their estimates, and the others' largest support.
 
-        Given the earlier levels, reports support a candidate that nobody holds as independent coins, with the chance
-        that its collisions give.  The candidates of each level have the same share of the miss.
+        The bias comes from collisions.
+
+        Given the earlier levels, reports support a candidate without holders as independent coins, with the chance of
+        its collisions.  The candidates of each level have the same share of the miss.
         """
         task, part = self.task, self.miss / (4 * self.task.levels * max(1, len(group.codes)))
         weights = [self.people[level] / group.people for level in group.levels]
@@ -182,7 +187,7 @@ class PrefixSearch:
         return named, collisions.expected(named.codes), int(group.support[~over].max(initial=-1))
 
     def _twins(self, group: Candidates) -> NDArray[np.bool_]:
-        """Which candidates have the same coefficients as another at a level that tests them."""
+        """Mark the candidates with the same coefficients as another at a level that tests them."""
         found = np.zeros(len(group.codes), bool)
         for level in group.levels:
             three = coefficients(group.codes[:, : self.task.widths[level]], self.task.salt, self.task.places)
@@ -190,10 +195,10 @@ class PrefixSearch:
             found |= times[which.reshape(-1)] > 1
         return found
 
-    def _known(self, left_out: list[int]) -> list[KnownValues]:
-        """The most frequent prefixes of each level, and how frequent all others may be.
+    def _known_values(self, left_out: list[int]) -> list[KnownValues]:
+        """The most frequent prefixes of each level, with a bound on the frequency of all others.
 
-        Those that were never looked up begin with one that was left out, or are rarer than what is asked for.
+        A prefix that was never looked up begins with one that was left out, or is rarer than ``at_least``.
         """
         found, unseen, users = list[KnownValues](), self.at_least, self.tally.users
         part = self.miss / (4 * self.task.levels)
@@ -215,7 +220,7 @@ class PrefixSearch:
         return at_most(support, self.people[level], self.q, self.p, self.miss / (self.task.levels + 1))
 
     def _search(self) -> tuple[list[Candidates], list[int]]:
-        """The complete values to test, and the largest support left out by the beam at each level but the last."""
+        """Return the complete values to test, and the largest support that each earlier beam left out."""
         task, candidates, left_out = self.task, list[Candidates](), list[int]()
         prefixes, score = np.zeros((1, 0), np.uint8), np.zeros(1)
         for level, width in enumerate(task.widths):
@@ -223,7 +228,7 @@ class PrefixSearch:
                 which, prefixes = extended(prefixes, task.length, self.text)
                 score = score[which]
             if level + 1 == task.levels:
-                candidates.append(self._tested(prefixes, range(level, level + 1)))
+                candidates.append(self._test(prefixes, range(level, level + 1)))
                 break
             support = self.support(level, prefixes)
             score = score + np.minimum(self._sigmas(support, self.people[level]), CAP)
@@ -232,14 +237,14 @@ class PrefixSearch:
             left_out.append(int(support[dropped].max(initial=-1)))
             prefixes, score = prefixes[kept], score[kept]
             done = ended(prefixes, self.text)
-            candidates.append(self._tested(prefixes[done], range(level + 1, task.levels)))
+            candidates.append(self._test(prefixes[done], range(level + 1, task.levels)))
             prefixes, score = prefixes[~done], score[~done]
         return candidates, left_out
 
     def _best(
         self, possible: NDArray[np.int64], support: NDArray[np.int64], score: Floats
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The beam and what it leaves out: half of it by support, which the guarantee is about, half by score."""
+        """The beam and the rest: half of the beam by support, which the guarantee is about, half by score."""
         by_support = possible[np.argsort(-support[possible], kind="stable")]
         half = (self.beam + 1) // 2
         rest = by_support[half:]
@@ -247,7 +252,7 @@ class PrefixSearch:
         room = self.beam - half
         return np.concatenate([by_support[:half], rest[:room]]), rest[room:]
 
-    def _tested(self, codes: Bytes, levels: range) -> Candidates:
+    def _test(self, codes: Bytes, levels: range) -> Candidates:
         """Candidates with the support of people who had no part in choosing them."""
         whole, support = _whole(codes, self.task.length), np.zeros(len(codes), np.int64)
         for level in levels:
@@ -255,13 +260,13 @@ class PrefixSearch:
         return Candidates(levels, whole, sum(self.people[level] for level in levels), support)
 
     def support(self, level: int, prefixes: Bytes) -> NDArray[np.int64]:
-        """How many reports of a level support each prefix."""
+        """Count the reports of a level that support each prefix."""
         task = self.task
         three = coefficients(prefixes, task.salt, task.places)
         excess = np.zeros(len(prefixes), np.int64)
         for signed, place in zip(self.table(level), all_places(three, task.rows, task.places), strict=True):
             excess += signed[place]
-        # For each report g 1{supports} - 1 was summed, g being how many answers there are.
+        # The spectrum sums g 1{supports} - 1 over reports, where g is the number of answers.
         support: NDArray[np.int64] = (excess + self.people[level]) // task.oracle.answers
         most = np.argsort(-support, kind="stable")[: KNOWN + 1]
         self.seen[level].append((prefixes[most], support[most]))
@@ -280,18 +285,18 @@ class PrefixSearch:
 
     def _least(self, people: int) -> int:
         """The support that a key of frequency ``at_least`` reaches but for its part of the miss."""
-        return self._reached(people, self.at_least) if self.at_least > 0 else 0
+        return self._support_needed(people, self.at_least) if self.at_least > 0 else 0
 
-    def _reached(self, people: int, frequency: float) -> int:
+    def _support_needed(self, people: int, frequency: float) -> int:
         # Keys may be missed with a chance in proportion to their frequencies, which sum to 1.
         chance = self.q + (self.p - self.q) * frequency
         return nearly_always_reached(people, chance, self.miss * frequency / (self.task.levels + 1))
 
     def _complete_above(self, goals: list[tuple[int, int]]) -> float:
-        """The least frequency of keys with more support than all that is left out, but for their parts of the miss."""
+        """The least frequency of keys with more support than all omissions, but for their parts of the miss."""
 
         def passes(frequency: float) -> bool:
-            return all(self._reached(people, frequency) >= goal for people, goal in goals)
+            return all(self._support_needed(people, frequency) >= goal for people, goal in goals)
 
         low, high = self.at_least, 1.0
         if passes(low):
@@ -305,7 +310,7 @@ class PrefixSearch:
 
 
 def _whole(codes: Bytes, length: int) -> Bytes:
-    """Complete values with all of their ends."""
+    """Pad complete values with their end bytes."""
     filled = np.full((len(codes), length), END, np.uint8)
     filled[:, : codes.shape[1]] = codes
     return filled

@@ -1,4 +1,4 @@
-"""Values as rows of bytes that a collector can find byte by byte: how they are coded, hashed and continued."""
+"""Values as rows of bytes that a collector can find byte by byte: coding, hashes and continuations."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from curador.local.task.values import listed
 Bytes = NDArray[np.uint8]
 
 END, CUT = 0xFF, 0xFE
-"""Two bytes that UTF-8 never uses: nothing follows; the rest was cut off."""
+"""Two bytes that UTF-8 never uses: the end of a value, and the end of a value that was cut."""
 
-# How many more bytes a character needs after this first byte of its UTF-8.
+# The number of further bytes of a character, by the first byte of its UTF-8.
 _MORE = np.zeros(256, np.int64)
 _MORE[0xC2:0xE0], _MORE[0xE0:0xF0], _MORE[0xF0:0xF5] = 1, 2, 3
 
-# Which bytes may follow: between characters, inside one, after an end, and after the four first bytes with rules.
+# The bytes that may follow: between characters, inside one, after an end, and after the four first bytes with rules.
 _BETWEEN, _INSIDE, _ENDED = 0, 1, 2
 _RULES = {0xE0: (0xA0, 0xBF), 0xED: (0x80, 0x9F), 0xF0: (0x90, 0xBF), 0xF4: (0x80, 0x8F)}
 _NEXT = np.zeros((3 + len(_RULES), 256), bool)
@@ -35,9 +35,10 @@ for _i, (_low, _high) in enumerate(_RULES.values(), start=3):
 
 
 def text_code(value: str, length: int) -> bytes:
-    """A string as exactly ``length`` bytes: its UTF-8, filled up with END; or what fits of it, then CUT, then END.
+    """Encode a string as ``length`` bytes: its UTF-8, padded with END.
 
-    Only whole characters are kept.  A lone surrogate becomes U+FFFD, as it does in a browser's TextEncoder.
+    A longer string keeps the whole characters that fit, then CUT, then END.  A lone surrogate becomes U+FFFD, as in a
+    browser's TextEncoder.
 
     >>> text_code("té", 6).hex(" "), text_code("tea", 3).hex(" "), text_code("teé", 3).hex(" ")
     ('74 c3 a9 ff ff ff', '74 65 61', '74 65 fe')
@@ -52,7 +53,7 @@ def text_code(value: str, length: int) -> bytes:
 
 
 def integer_code(value: int, length: int) -> bytes:
-    """An integer, clamped to what ``length`` bytes hold, as the bytes of its distance from the least; highest first.
+    """Encode an integer, clamped to ``length`` bytes, as its distance from the least; highest byte first.
 
     >>> integer_code(-1, 2).hex(" "), integer_code(10**9, 2).hex(" ")
     ('7f ff', 'ff ff')
@@ -62,7 +63,7 @@ def integer_code(value: int, length: int) -> bytes:
 
 
 def coded(values: Any, length: int, text: bool) -> tuple[Bytes, NDArray[np.int64]]:
-    """The codes of the different values, one a row, and the number of each value's row.
+    """Encode the different values, one a row; return the rows and the row number of each value.
 
     >>> rows, number = coded(["a", "b", "a"], 2, text=True)
     >>> rows.tolist(), number.tolist()
@@ -81,7 +82,7 @@ def coded(values: Any, length: int, text: bool) -> tuple[Bytes, NDArray[np.int64
 
 
 def key_of(row: Bytes, text: bool) -> tuple[LocalKey, bool]:
-    """The value that a whole code stands for, and whether it may stand for longer or larger ones too.
+    """Decode a whole code to its value, and whether it may stand for longer or larger values too.
 
     >>> key_of(np.frombuffer(text_code("teapot", 4), np.uint8), text=True)
     ('tea', True)
@@ -98,7 +99,7 @@ def key_of(row: Bytes, text: bool) -> tuple[LocalKey, bool]:
 
 
 def extended(prefixes: Bytes, length: int, text: bool) -> tuple[NDArray[np.int64], Bytes]:
-    """Every prefix with every byte that may follow it in the code of some value, and which prefix that was.
+    """Extend every prefix by every byte that may follow it; also return the index of each one's prefix.
 
     >>> which, longer = extended(np.array([[0xC3], [END]], np.uint8), 4, text=True)
     >>> longer.shape, int((which == 1).sum())
@@ -109,14 +110,14 @@ def extended(prefixes: Bytes, length: int, text: bool) -> tuple[NDArray[np.int64
     if text:
         allowed = _NEXT[_states(prefixes)]
         allowed &= width + _MORE < length  # a character has room, or it was cut off whole
-        # What was cut off did not fit: at most four bytes of the next character, one of them where CUT stands.
+        # A cut character did not fit: at most four bytes of it, one of them where CUT stands.
         allowed[:, CUT] &= width >= length - 4
     which, byte = np.nonzero(allowed)
     return which, np.column_stack([prefixes[which], byte.astype(np.uint8)])
 
 
 def ended(prefixes: Bytes, text: bool) -> NDArray[np.bool_]:
-    """Which prefixes say that their value is complete, so that only END follows.
+    """Mark the prefixes of complete values, after which only END follows.
 
     >>> ended(np.array([[97, END], [97, 98]], np.uint8), text=True).tolist()
     [True, False]
@@ -139,9 +140,9 @@ def _states(prefixes: Bytes) -> NDArray[np.int64]:
 
 
 def coefficients(prefixes: Bytes, salt: str, places: int) -> NDArray[np.uint32]:
-    """Three numbers below ``places`` for each prefix, from SHA-256(salt + newline + prefix).
+    """Hash each prefix to three numbers below ``places``, by SHA-256(salt + newline + prefix).
 
-    They are what is left of its first three words of 32 bits, highest byte first, on division by places.  The salt is
+    They are the remainders of its first three words of 32 bits, highest byte first, on division by places.  The salt is
     in UTF-8.
 
     >>> coefficients(np.array([[97, 98]], np.uint8), "x", 251).tolist()
@@ -175,7 +176,7 @@ def place(three: NDArray[np.uint32], row: NDArray[Any], places: int) -> NDArray[
 
 
 def all_places(three: NDArray[np.uint32], rows: int, places: int) -> Iterator[NDArray[np.uint32]]:
-    """The places of all prefixes, row by row, from one to the next by two additions.
+    """Yield the places of all prefixes, row by row; each row follows from the last by two additions.
 
     >>> [found.tolist() for found in all_places(np.array([[1, 2, 3]], np.uint32), 5, 7)]
     [[1], [6], [3], [6], [1]]

@@ -1,4 +1,4 @@
-"""RAPPOR: a Bloom filter of the value, randomised once for good and then again for every report."""
+"""RAPPOR: a Bloom filter of the value, randomised once permanently and then again for every report."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ COHORTS_MOST = 1 << 16
 
 @dataclass(frozen=True, init=False)
 class Rappor(Task, mechanism="rappor"):
-    """Reports on strings that nobody lists beforehand; the collector names candidates afterwards.
+    """Reports on strings without a list of them; the collector names candidates afterwards.
 
-    Each person draws a cohort, which has ``hashes`` hash functions of its own, and sets the bits of their value in a
+    Each person draws a cohort, which has ``hashes`` hash functions of its own.  These set the bits of their value in a
     filter of ``bloom`` bits.  :meth:`remember` keeps each bit with probability true/2**32, else flips it: done once,
-    and kept on the device.  :meth:`report` says 1 with probability high/2**32 for a remembered 1, low/2**32 for a 0.
+    and stored on the device.  :meth:`report` sends 1 with probability high/2**32 for a remembered 1, low/2**32 for a 0.
 
     A row is the cohort in two bytes and the packed bits, the first the highest.
 
-    Guarantee: epsilon-local DP for what is remembered, so for *all* reports made from it together, however many: two
-        values change at most 2 * hashes bits [EPK14].  One report alone costs less, :attr:`one_report`.
+    Guarantee: epsilon-local DP for the remembered bits, so for *all* reports made from them together, however many.
+        Two values change at most 2 * hashes bits [EPK14].  One report alone costs less, :attr:`one_report`.
     Assumes: the device remembers.  If it forgets, or the value changes, that costs epsilon again.
 
     >>> task = Rappor(epsilon=4).named("homepages")
@@ -102,7 +102,7 @@ class Rappor(Task, mechanism="rappor"):
 
     @property
     def q(self) -> Fraction:
-        """The probability that any other bit is."""
+        """The probability that any other bit is reported as 1."""
         return ((1 - self.kept) * self.high + self.kept * self.low) / (1 << BITS)
 
     @property
@@ -111,7 +111,7 @@ class Rappor(Task, mechanism="rappor"):
 
     @property
     def one_report(self) -> Fraction:
-        """As :attr:`ratio`, for a single report by one who never sends another."""
+        """The :attr:`ratio` of a single report by a person who never sends another."""
         return (self.p * (1 - self.q) / (self.q * (1 - self.p))) ** self.hashes
 
     @property
@@ -131,7 +131,7 @@ class Rappor(Task, mechanism="rappor"):
         return cells
 
     def remember(self, values: Any, *, entropy: Entropy = SYSTEM) -> NDArray[np.uint8]:
-        """The permanent answer that a device keeps, and makes every report from: a row per value."""
+        """Draw the permanent answer, a row per value; a device stores it and makes every report from it."""
         keys = free_keys(values)
         cohort = uniform(self.cohorts, len(keys), entropy).astype(np.int64)
         cells = self.filters(keys, cohort)
@@ -139,13 +139,16 @@ class Rappor(Task, mechanism="rappor"):
         return _rows(cohort, cells == kept)
 
     def report(self, remembered: Any, *, entropy: Entropy = SYSTEM) -> NDArray[np.uint8]:
-        """One report from each row of what devices remember; to be called once per report, with the same rows."""
+        """Draw a report from each row of a device's memory; call it once per report, with the same rows."""
         cohort, cells = self._read(self._checked(remembered))
-        said = coins(self.high, BITS, cells.size, entropy), coins(self.low, BITS, cells.size, entropy)
-        return _rows(cohort, np.where(cells, said[0].reshape(cells.shape), said[1].reshape(cells.shape)))
+        answers = coins(self.high, BITS, cells.size, entropy), coins(self.low, BITS, cells.size, entropy)
+        return _rows(cohort, np.where(cells, answers[0].reshape(cells.shape), answers[1].reshape(cells.shape)))
 
     def randomize(self, values: Any, *, entropy: Entropy = SYSTEM) -> NDArray[np.uint8]:
-        """One report per value, from devices that forget: to simulate, or where each reports only once."""
+        """Draw a report for each value, from devices that forget.
+
+        Use it to simulate, or where each person reports only once.
+        """
         return self.report(self.remember(values, entropy=entropy), entropy=entropy)
 
     def _sound(self, reports: NDArray[Any]) -> NDArray[np.bool_]:
@@ -155,7 +158,7 @@ class Rappor(Task, mechanism="rappor"):
         return _cohort(rows), np.unpackbits(rows[:, 2:], axis=1, count=self.bloom).astype(bool)
 
     def tally(self, reports: Any) -> Tally:
-        """For each cohort how many reports there are, then how often each bit is set.  Tallies of parts add up."""
+        """Count for each cohort the reports, then how often each bit is set.  Tallies of parts add up."""
         counts = np.zeros((self.cohorts, 1 + self.bloom), np.int64)
         found = self._checked(reports)
         piece = max(1, CELLS // self.bloom)
@@ -170,7 +173,7 @@ class Rappor(Task, mechanism="rappor"):
     def estimate(
         self, reports: Any, candidates: Sequence[LocalKey] | None = None, *, confidence: float = 0.95
     ) -> Regressed:
-        """The frequencies of candidate keys, by least squares on the bits of all cohorts [EPK14]."""
+        """Estimate the frequencies of candidate keys, by least squares on the bits of all cohorts [EPK14]."""
         keys, tally = candidate_keys(candidates), self._counted(reports)
         if not tally.users or tally.support.shape != (self.cohorts, 1 + self.bloom):
             raise InvalidParameter("There are no reports on this task.", fix="Collect some first.")

@@ -16,7 +16,7 @@ from curador.numbers import above
 from curador.show.summary import EstimateNote, Summary
 
 APART = 1e-9
-"""Candidates whose filters are closer to a linear relation than this cannot be distinguished."""
+"""The least distance from a linear relation at which candidates' filters can be distinguished."""
 
 
 LISTED = EstimateNote("candidates-listed")
@@ -26,10 +26,10 @@ LISTED = EstimateNote("candidates-listed")
 class Regressed(LocalEstimate):
     """Estimated frequencies of candidate keys among the people who reported.
 
-    Guarantee: unbiased if every person's key is a candidate; ``variance`` is then that of the coins and of who is in
-        which cohort, at the estimated frequencies.
-    Fails: a key that people have and that is not a candidate is counted towards those that share its bits, unseen.
-        :meth:`interval` is approximate: right in the long run, if every key is a candidate.
+    Guarantee: unbiased if every person's key is a candidate.  ``variance`` is then that of the coins and of the draw of
+        cohorts, at the estimated frequencies.
+    Fails: a key that people have, but that is not a candidate, is counted towards the candidates that share its bits,
+        unseen.  :meth:`interval` is approximate: right in the long run, if every key is a candidate.
 
     >>> from curador.local import Rappor
     >>> task = Rappor(epsilon=4)
@@ -42,10 +42,10 @@ class Regressed(LocalEstimate):
     values: Floats
     variance: Floats
     moved: float
-    """By how many people a report can move an estimate at most, against any other of its cohort: a forged one can."""
+    """The most people by which a report, perhaps forged, can move an estimate against another of its cohort."""
 
     def interval(self, confidence: float = 0.95, *, simultaneous: bool = True) -> tuple[Floats, Floats]:
-        """Approximate limits, all keys' at once or each one's for itself: as for a normal law of this variance."""
+        """Approximate limits by a normal law of this variance: for all keys at once, or for each alone."""
         from scipy.special import ndtri
 
         reach = -ndtri(checked_miss(confidence, len(self.keys) if simultaneous else 1) / 2) * np.sqrt(self.variance)
@@ -66,7 +66,7 @@ class Regressed(LocalEstimate):
 
 @dataclass(frozen=True, eq=False)
 class Filters:
-    """Which bits each candidate sets in each cohort that has people, and the least-squares estimate from them.
+    """The bits of each candidate in each cohort that has people, and the least-squares estimate from them.
 
     >>> Filters(np.array([[[1, 0], [0, 1]]]), np.array([10])).solve(np.array([[0.25, 0.75]])).tolist()
     [0.25, 0.75]
@@ -75,7 +75,7 @@ class Filters:
     bits: Floats
     """Cohort by filter bit by candidate, 0 or 1."""
     people: Floats
-    """How many people are in each cohort."""
+    """The number of people in each cohort."""
 
     @property
     def users(self) -> float:
@@ -96,12 +96,15 @@ class Filters:
         return inverse.reshape(keys, cohorts, places)
 
     def solve(self, share: Floats) -> Floats:
-        """The frequencies that fit the share of people in each cohort who set each bit."""
+        """Solve for the frequencies that fit the share of people in each cohort who set each bit."""
         found: Floats = np.einsum("vji,ji->v", self.weights, share)
         return found
 
     def variance(self, frequency: Floats, p: float, q: float) -> Floats:
-        """The variance of each estimate, given the people, if a set bit is reported with chance p, another with q."""
+        """The variance of each estimate, given the people.
+
+        A set bit is reported with chance p, another with q.
+        """
         weights = self.weights
         set_ = self.bits @ frequency
         coin = (set_ * p * (1 - p) + (1 - set_) * q * (1 - q)) / ((p - q) ** 2 * self.people[:, np.newaxis])
@@ -114,11 +117,11 @@ class Filters:
         return total
 
     def estimate(self, keys: tuple[LocalKey, ...], share: Floats, p: float, q: float) -> Regressed:
-        """The frequencies of these candidates, with their variance."""
+        """Estimate the frequencies of these candidates, with their variance."""
         values = self.solve(share)
         return Regressed(keys, round(self.users), values, self.variance(on_simplex(values), p, q), self.moved(p, q))
 
     def moved(self, p: float, q: float) -> float:
-        """By how many people one report can move an estimate: by the bits of its cohort, each for itself."""
+        """The number of people by which a report can move an estimate: by the bits of its cohort, each alone."""
         most = (np.abs(self.weights).sum(axis=2) / self.people).max()
         return above(float(most) * self.users / (p - q), 2.0**-30)

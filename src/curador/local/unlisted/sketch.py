@@ -1,6 +1,6 @@
-"""Apple's private count-mean sketches: one hash function of many is drawn, and the hashed key is reported by bits.
+"""Apple's private count-mean sketches: draw one of many hash functions, report the hashed key.
 
-Keys need not be listed beforehand; the collector asks for any of them later.
+Keys need no list beforehand; the collector asks for any of them later.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ HASHED = EstimateNote("hashed")
 class Sketched(LocalEstimate):
     """Estimated frequencies of keys from a sketch.
 
-    Guarantee: unbiased over the draw of hash functions and coins, whatever other keys people have; ``variance`` is
-        the formula's for both, at the estimated frequency and for others that are all the same key.
-        :meth:`interval` covers the frequencies among all who reported with at least the confidence asked for, over
-        both [CP34, Hoe56, BLM13].
-    Assumes: hash functions like random ones, so a name that nobody chose to make keys meet, and candidates that were
-        not chosen because they meet.
-    Fails: in one task the hash functions are fixed: a rare key that meets a common one in more rows than usual is
-        overestimated however many people report, and intervals do not shrink below what that may amount to.
+    Guarantee: unbiased over the draw of hash functions and coins, whatever other keys people have.  ``variance`` is the
+        formula's for both, at the estimated frequency and for others that are all the same key.  :meth:`interval`
+        covers the frequencies among all who reported, with at least the confidence asked for, over both [CP34, Hoe56,
+        BLM13].
+    Assumes: hash functions like random ones.  So neither the task's name nor the candidates were chosen because keys
+        meet.
+    Fails: in one task the hash functions are fixed.  A rare key that meets a common one in more rows than usual is
+        overestimated however many people report.  Intervals do not shrink below the possible size of that error.
 
     >>> task = CountMean(epsilon=4, rows=64, places=256)
     >>> found = task.estimate(task.randomize(["a", "b"] * 500), ["a", "b", "c"])
@@ -63,11 +63,11 @@ class Sketched(LocalEstimate):
     values: Floats
     variance: Floats
     support: NDArray[np.int64]
-    """How many reports support each key."""
+    """The number of reports that support each key."""
     task: Sketch
 
     def interval(self, confidence: float = 0.95, *, simultaneous: bool = True) -> tuple[Floats, Floats]:
-        """Lower and upper limits: all keys' at once, or each key's for itself."""
+        """Lower and upper limits: for all keys at once, or for each key alone."""
         # Half of the chance to be wrong for the coins, half for the hash functions: docs/proofs/local.md, section 11.
         miss = checked_miss(confidence, len(self.keys) if simultaneous else 1) / 2
         low, high = mean_chance(self.support, self.users, miss)
@@ -90,7 +90,9 @@ class Sketched(LocalEstimate):
 
 @dataclass(frozen=True, init=False)
 class Sketch(Task):
-    """A task whose reports support a key more often if the drawn hash function sends the person's own there too.
+    """A task whose reports support the own key more often than others.
+
+    They support any key that the drawn hash function sends to the place of the own key.
 
     Given the hash functions, a report supports key d with probability p if d is the person's own; if not, with p for
     the rows in which the two meet and q for the others.
@@ -119,12 +121,12 @@ class Sketch(Task):
     @property
     @abstractmethod
     def changed(self) -> int:
-        """How many reported bits two values change at most."""
+        """The largest number of reported bits that two values change."""
 
     @property
     @abstractmethod
     def q(self) -> Fraction:
-        """The probability that a report supports a key which its hash function sends elsewhere than the own one."""
+        """The probability that a report supports a key whose hash differs from that of the own key."""
 
     @property
     def p(self) -> Fraction:
@@ -137,14 +139,14 @@ class Sketch(Task):
 
     @abstractmethod
     def _randomize(self, row: NDArray[np.int64], place: NDArray[np.int64], entropy: Entropy) -> NDArray[Any]:
-        """Reports of people who drew these rows, in which their keys have these places."""
+        """Draw reports of people who drew these rows, in which their keys have these places."""
 
     @abstractmethod
     def _support(self, reports: NDArray[Any]) -> NDArray[np.int64]:
-        """How many of the reports support each place of each row."""
+        """Count the reports that support each place of each row."""
 
     def randomize(self, values: Any, *, entropy: Entropy = SYSTEM) -> NDArray[Any]:
-        """One report per value, each from a hash function and coins of its own."""
+        """Draw a report for each value, from a hash function and coins of its own."""
         keys = free_keys(values)
         row = uniform(self.rows, len(keys), entropy).astype(np.int64)
         place = hashed(keys, row, self.salt, self.places)
@@ -153,14 +155,17 @@ class Sketch(Task):
         return np.concatenate([self._randomize(row[part], place[part], entropy) for part in parts])
 
     def tally(self, reports: Any) -> Tally:
-        """The sketch: a table of how many reports support each place of each row.  Tallies of parts add up."""
+        """Count the reports that support each place of each row: the sketch.
+
+        Tallies of parts add up.
+        """
         found = self._checked(reports)
         return Tally(len(found), self._support(found))
 
     def estimate(
         self, reports: Any, candidates: Sequence[LocalKey] | None = None, *, confidence: float = 0.95
     ) -> Sketched:
-        """The frequencies of any keys, from reports or from their :class:`Tally`."""
+        """Estimate the frequencies of any keys, from reports or from their :class:`Tally`."""
         keys, tally = candidate_keys(candidates), self._counted(reports)
         if not tally.users or tally.support.shape != (self.rows, self.places):
             raise InvalidParameter("There are no reports on this task.", fix="Collect some first.")
@@ -169,14 +174,14 @@ class Sketch(Task):
         support = np.array(
             [tally.support[every, hashed([key] * self.rows, every, self.salt, self.places)].sum() for key in keys]
         )
-        # A key that is not the own one meets it with chance 1/places, and is then supported like it.
+        # Another key meets the own one with chance 1/places, and is then supported like it.
         met = float(self.q + (self.p - self.q) / self.places)
         values = (support / tally.users - met) / (float(self.p) - met)
         variance = [self.variance(tally.users, min(max(float(f), 0.0), 1.0)) for f in values]
         return Sketched(keys, tally.users, values, np.array(variance), support, self)
 
     def variance(self, users: int, frequency: float = 0.0, concentration: float | None = None) -> float:
-        """The variance of an estimate over coins and hash functions, before any report is in.
+        """The variance of an estimate over coins and hash functions, before any report.
 
         ``concentration`` is the sum of the squared frequencies of all other keys; left out, the largest possible.
         """
@@ -193,7 +198,7 @@ class Sketch(Task):
 
 @dataclass(frozen=True, init=False)
 class CountMean(Sketch, mechanism="count-mean"):
-    """Reports the row and one bit per place: whether the key is there, each true with probability true/2**32.
+    """The row and a bit per place that states whether the key is there, true with probability true/2**32.
 
     A report is the row in two bytes and the packed bits.
 
@@ -243,7 +248,7 @@ class CountMean(Sketch, mechanism="count-mean"):
 
 @dataclass(frozen=True, init=False)
 class HadamardCountMean(Sketch, mechanism="hadamard-count-mean"):
-    """Reports the row, a column of the Hadamard matrix, and one bit: the sign there of the key's place.
+    """The row, a column of the Hadamard matrix, and one bit: the sign there of the key's place.
 
     The column is uniform; the bit is true with probability true/2**32, 1 for +1.  A report is a row of three integers.
 
@@ -283,7 +288,7 @@ class HadamardCountMean(Sketch, mechanism="hadamard-count-mean"):
         where = (row * self.places + column) * 2 + said
         both = np.bincount(where, minlength=2 * self.rows * self.places).reshape(self.rows, self.places, 2)
         signed = np.stack([walsh_hadamard(row) for row in both[:, :, 1] - both[:, :, 0]])
-        # Those who agree less those who do not, and both together.
+        # The agreements less the disagreements, and both together.
         table: NDArray[np.int64] = (signed + both.sum(axis=(1, 2))[:, np.newaxis]) // 2
         return table
 

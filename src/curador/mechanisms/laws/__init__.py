@@ -1,7 +1,7 @@
-"""Laws of what is made of several noises.
+"""Laws of functions of several noises.
 
 Reading order:
 
-* sums — how far weighted sums of independent noises are from 0
+* sums — the distance of weighted sums of independent noises from 0
 * tails — the chance that a sum of a few Laplace noises exceeds a size, in many places at once
 """

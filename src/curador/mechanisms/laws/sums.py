@@ -1,4 +1,7 @@
-"""How far a weighted sum of independent noises is from 0: by its law, read from its transform, or by bounds."""
+"""Bounds on a weighted sum of independent noises, from its law or in closed form.
+
+The law is read from its transform.
+"""
 
 from __future__ import annotations
 
@@ -13,24 +16,25 @@ Law = tuple[str, float]
 """A kind of noise, and its size: the scale of Laplace noise, the sigma of Gaussian noise."""
 
 LawTerm = tuple[float, Law, int]
-"""A weight that is not negative, a noise, and how many such there are."""
+"""A non-negative weight, a noise, and the number of such noises."""
 
 ASIDE = 0.01
-"""Of the misses, the part that goes to integer noise being far from continuous noise."""
+"""The share of the misses for integer noise far from continuous noise."""
 
 SMOOTHED = 0.004
-"""The deviation of the normal noise by which a sum is smoothed, as a part of its own."""
+"""The deviation of the normal noise that smooths a sum, relative to the sum's own."""
 
 REACHED = 3.0
-"""How many deviations of that noise a result is moved outwards."""
+"""The number of the smoothing noise's deviations by which a result is moved outwards."""
 
 
 @lru_cache(maxsize=4096)
 def sum_error(terms: tuple[LawTerm, ...], miss: float) -> float:
-    """What the sum of independent noises exceeds in size with probability at most ``miss``.
+    """Bound the size of a sum of independent noises, exceeded with probability at most ``miss``.
 
-    The transform of the sum, smoothed by a little normal noise, is inverted by the midpoint rule [GP51]; what that may
-    miss, and what smoothing moves, is added, so that the result is never too small (docs/proofs/answers.md).
+    The transform of the sum, smoothed by a little normal noise, is inverted by the midpoint rule [GP51].  The possible
+    error of that, and the shift by smoothing, are added, so that the result is never too small
+    (docs/proofs/answers.md).
 
     >>> round(sum_error(((1.0, ("gaussian", 1.0), 4),), 0.05), 2)  # 3.92, and what smoothing moves
     3.95
@@ -42,11 +46,11 @@ def sum_error(terms: tuple[LawTerm, ...], miss: float) -> float:
 
 
 def _scaled_error(terms: Sequence[LawTerm], miss: float) -> float:
-    """The same for terms of which the largest is about 1."""
+    """Compute :func:`sum_error` for terms of which the largest is about 1."""
     bound = _tail_bound(terms, miss)
     if miss < LEAST_EXACT or not bound:
         return bound
-    # No less than that of the noise by much: it only scales how much is smoothed.
+    # Not far below that of the noise: it only scales the smoothing.
     deviation = math.sqrt(sum(n * (w * law[1]) ** 2 * (2 if law[0].endswith("laplace") else 1) for w, law, n in terms))
     smooth = SMOOTHED * deviation
     step = math.pi / (_tail_bound(terms, 1e-10) + 7 * smooth)
@@ -91,7 +95,7 @@ def _log_transform(t: NDArray[np.float64], law: Law) -> NDArray[np.float64]:
         return -np.log1p((size * t) ** 2)
     if kind == "integer-laplace":
         return -np.log1p((np.sin(t / 2) / math.sinh(0.5 / size)) ** 2) if size > 1e-3 else np.zeros_like(t)
-    if kind == "gaussian" or size > 1e6:  # steps of such noise are far below all that t tells apart
+    if kind == "gaussian" or size > 1e6:  # the steps of such noise are far below the resolution of t
         return -((size * t) ** 2) / 2
     if size < 1e-2:  # 0, but for less than any double
         return np.zeros_like(t)
@@ -113,7 +117,9 @@ def _log_transform(t: NDArray[np.float64], law: Law) -> NDArray[np.float64]:
 
 
 def likely_apart(distances: Sequence[tuple[float, int]], miss: float) -> float:
-    """How far a sum of integer noises is from that of continuous ones, each within its distance, but for ``miss``.
+    """Bound the distance of a sum of integer noises from that of continuous ones, but for ``miss``.
+
+    Each noise is within its distance of the continuous one.
 
     Guarantee: the differences are symmetric, bounded and independent [Hoe63].
     """
@@ -121,9 +127,9 @@ def likely_apart(distances: Sequence[tuple[float, int]], miss: float) -> float:
 
 
 def subgamma(scales: Sequence[tuple[float, int]], miss: float) -> float:
-    """What the sum of Laplace terms, continuous or integer, exceeds with probability at most ``miss``, in closed form.
+    """Bound a sum of Laplace terms, continuous or integer, in closed form, but for ``miss``.
 
-    Guarantee: of scale s, E exp(tX) <= 1 / (1 - (ts)**2), with equality for continuous noise; so the sum is sub-gamma
+    Guarantee: of scale s, E exp(tX) <= 1 / (1 - (ts)**2), with equality for continuous noise.  So the sum is sub-gamma
     [BLM13] with variance V, the sum of 2 s**2, and c, the largest scale (docs/proofs/answers.md).
     """
     log = math.log(2 / miss)
@@ -131,17 +137,19 @@ def subgamma(scales: Sequence[tuple[float, int]], miss: float) -> float:
 
 
 LEAST_EXACT = 1e-4
-"""Misses below this are not read from the inverted transform, but bounded."""
+"""The least chance of a miss read from the inverted transform; smaller ones are bounded."""
 
 MOST_POINTS = 200_000
 """The most points at which a transform is read."""
 
 
 def laplace_sum_error(scales: Sequence[tuple[float, int]], miss: float) -> float:
-    """What the sum of independent continuous Laplace terms, by scale and how many, exceeds with probability ``miss``.
+    """Bound a sum of independent continuous Laplace terms, but for ``miss``.
 
-    The characteristic function is inverted by the midpoint rule [GP51]: its error is the chance of a sum beyond the
-    period, and what is cut off; a bound on both is added to the tail, so the result is never too small.
+    Terms are given by scale and number.
+
+    The characteristic function is inverted by the midpoint rule [GP51].  Its error is the chance of a sum beyond the
+    period, and the part cut off.  A bound on both is added to the tail, so the result is never too small.
 
     >>> round(laplace_sum_error([(1.0, 1), (1.0, 1)], 0.05), 2)
     4.13
@@ -152,7 +160,7 @@ def laplace_sum_error(scales: Sequence[tuple[float, int]], miss: float) -> float
 
 @lru_cache(maxsize=4096)
 def _unit_sum_error(scales: tuple[tuple[float, int], ...], miss: float) -> float:
-    """The same for scales of which the largest is 1."""
+    """Compute :func:`laplace_sum_error` for scales of which the largest is 1."""
     bound = subgamma(scales, miss)
     if miss < LEAST_EXACT:
         return bound

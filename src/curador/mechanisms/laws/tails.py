@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 TINY = float(np.finfo(np.float64).tiny)
-"""The least double of all its digits."""
+"""The least double with full precision."""
 
 
 def laplace_tail(x: Array, scales: Sequence[Array | float]) -> Array:
-    """From above, P(|sum| > x) for independent Laplace noises of these scales; 1 for x < 0.
+    """An upper bound on P(|sum| > x) for independent Laplace noises of these scales; 1 for x < 0.
 
     Scales that nearly agree are moved apart, upwards: the formula by partial fractions divides by their differences.
 
@@ -27,7 +27,7 @@ def laplace_tail(x: Array, scales: Sequence[Array | float]) -> Array:
         return _two_tails(x, np.asarray(scales[0], np.float64), np.asarray(scales[1], np.float64))
     found: Any = np.sort(np.stack(np.broadcast_arrays(*(np.asarray(s, np.float64) for s in scales), x))[:-1], axis=0)
     terms = len(found)
-    # So far apart that rounding, eps / apart**(terms - 1), stays below what is added at the end.
+    # Far enough apart that rounding, eps / apart**(terms - 1), stays below the margin added at the end.
     apart, rounded = (1 + 1e-7, 1e-8) if terms == 1 else (1 + 0.5 * 1e-9 ** (1 / (terms - 1)), 1e-6)
     found[0] = np.maximum(np.maximum(found[0], found[-1] * 1e-9), TINY)
     for i in range(1, terms):
@@ -45,7 +45,7 @@ def laplace_tail(x: Array, scales: Sequence[Array | float]) -> Array:
 
 
 def _two_tails(x: Array, a: Array, b: Array) -> Array:
-    """The same of two, the most common case, with fewer operations."""
+    """Compute :func:`laplace_tail` for two scales, the most common case, with fewer operations."""
     small, large = np.minimum(a, b), np.maximum(a, b)
     small = np.maximum(small, np.maximum(large * 1e-9, TINY))
     large = np.maximum(large, small * (1 + 1e-7))
