@@ -57,6 +57,7 @@ def nav() -> list[Any]:
         {
             "Reference": [
                 *(f"reference/{page}.md" for page in REFERENCE),
+                {"Limits": folder("reference/limits")},
                 {"Python": [{name: f"api/{name}.md"} for name in API]},
                 "accounting.md",
                 "adaptive.md",

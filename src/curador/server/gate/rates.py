@@ -5,6 +5,7 @@ Written here since the memory storage of `limits` starts a thread for a request 
 
 from __future__ import annotations
 
+import re
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
@@ -79,10 +80,20 @@ def subscriber(found: IPv4Address | IPv6Address) -> str:
     return str(IPv6Address(int(found) >> 64 << 64) if isinstance(found, IPv6Address) else found)
 
 
+_PORT = re.compile(r"\[([^\]]+)\](?::\d+)?|([\d.]+):\d+")
+"""An address that some proxies write with the port of its sender."""
+
+
 def address_of(text: str) -> IPv4Address | IPv6Address | None:
-    """An address as it is written, also one of IPv4 that is written as IPv6; None where it is none."""
+    """An address as it is written, with or without a port, also one of IPv4 written as IPv6; None for anything else.
+
+    >>> [str(address_of(text)) for text in ("203.0.113.7:443", "[2001:db8::1]:443", "::ffff:203.0.113.7", "unknown")]
+    ['203.0.113.7', '2001:db8::1', '203.0.113.7', 'None']
+    """
+    with_port = _PORT.fullmatch(text.strip())
+    plain = text.strip() if with_port is None else with_port[1] or with_port[2]
     try:
-        found = ip_address(text.strip().partition("%")[0])
+        found = ip_address(plain.partition("%")[0])
     except ValueError:
         return None
     return (found.ipv4_mapped or found) if isinstance(found, IPv6Address) else found
