@@ -72,12 +72,12 @@ def _of_page(page: str) -> Texts:
 
 @cache
 def refusals() -> Mapping[str, Mapping[str, Mapping[str, str]]]:
-    """What happened and what to do, by code and language."""
+    """Refusals in words, by code and language: ``what`` happened and how to ``fix`` it."""
     return {code: text for name in REFUSALS for code, text in _read(f"refusals/{name}").items()}
 
 
 def refusal(error: CuradorError, language: str, **worded: object) -> tuple[str, str] | None:
-    """What happened and what to do, in a language other than English, made from the code and the facts of a refusal.
+    """Word a refusal in a language other than English, from its code and its facts.
 
     ``worded`` are facts in words, in place of the refusal's own.
 
