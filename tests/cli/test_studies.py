@@ -344,7 +344,7 @@ def test_check_agrees_with_the_first_question_about_a_csv_file(invoke: Invoke, c
 @pytest.mark.parametrize(
     ("source", "content", "said"),
     [
-        ("gone.csv", None, "no file 'gone.csv'"),
+        ("gone.csv", None, "No file 'gone.csv'"),
         ("empty.csv", "", "'empty.csv' is empty"),
         ("blank.csv", "\n\n", "first line of 'blank.csv' is empty"),
         ("sheet.xlsx", "PK\x03\x04\0", "'sheet.xlsx' is neither Parquet nor CSV"),
@@ -352,7 +352,7 @@ def test_check_agrees_with_the_first_question_about_a_csv_file(invoke: Invoke, c
         ("twice.csv", "a,A\n1,2\n", "looks like values, not names of columns: a field is repeated"),
         ("text.txt", "a\n1\n", "neither Parquet nor CSV"),
         ("fake.parquet", "not parquet", "could not open"),
-        ("duckdb:///gone.duckdb#t", None, "no DuckDB file"),
+        ("duckdb:///gone.duckdb#t", None, "No DuckDB file"),
         ("mysql://db/x#t", None, "engine://"),
     ],
 )
@@ -524,7 +524,7 @@ def test_a_wrong_budget(invoke: Invoke, old: str, new: str, said: str) -> None:
     [
         ('unit = "row"', 'unit = "pid"', "'pid' is not a declared column"),
         ('unit = "row"', 'unit = "row"\nsizes = 3', "Did you mean 'size'"),
-        ('"people.parquet"', '"gone.parquet"', "no file 'gone.parquet'"),
+        ('"people.parquet"', '"gone.parquet"', "No file 'gone.parquet'"),
         ('"people.parquet"', '"spark://local#t"', "Spark"),
     ],
 )

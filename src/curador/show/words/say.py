@@ -96,7 +96,8 @@ def refusal(error: CuradorError, language: str, **worded: object) -> tuple[str, 
         return None
     at = facts.get("at")
     where = say("at-place", language, line=at[0], column=at[1]) if isinstance(at, tuple | list) and at else ""
-    return where + what, fix
+    asked = say("in-question", language, name=facts["question"]) if facts.get("question") else ""
+    return asked + where + what, fix
 
 
 def _worded(name: str, fact: object, language: str) -> object:

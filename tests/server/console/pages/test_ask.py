@@ -156,7 +156,7 @@ def test_a_double_click_and_the_back_button_never_pay_twice(browser: Browser, se
     ("changes", "said"),
     [
         ({"sql": "SELECT AVG(hours) AS m FROM people"}, "No hay una columna hours. Hay: sex, age, pay."),
-        ({"sql": "SELECT COUNT(*) AS n FROM nobody"}, "No hay una tabla nobody. Hay: people, towns, visits."),
+        ({"sql": "SELECT COUNT(*) AS n FROM nobody"}, "No hay una tabla nobody. Hay: people, visits, words, towns."),
         ({"sql": "SELECT SUM(pid) AS s FROM visits"}, "La tabla no dice cuánto cuenta una misma persona"),
         ({"sql": "SELECT * FROM people"}, "Esto mostraría filas"),
         ({"sql": "SELECT sex, pay FROM people"}, "Esto mostraría filas"),
