@@ -12,6 +12,7 @@ import pytest
 
 from curador.curator.purchases.turns import Flight, SingleFlight
 from curador.query.plan.plan import Plan
+from curador.server.console import warming
 from curador.server.gate.clock import TickClock
 from tests.server.served import SQL, Served, serving, write_study
 
@@ -20,7 +21,8 @@ TICK = 0.5
 
 @pytest.fixture
 def slow(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
-    """Questions read until they may end."""
+    """Questions read until they may end; what the first server of a process plans has run before."""
+    warming._loaded()
     ends, run = threading.Event(), Plan.run
 
     def slowly(plan: Plan, *more: Any) -> bytes:
