@@ -112,7 +112,7 @@ class FromConstant:
     budget: Fraction
     pure: bool
     first: Fraction = Fraction(1, 40)
-    clear: int = 50
+    clear: int = 36
     wasted: Fraction = Fraction(1, 50)
     steps: int = 5
     copies: int = 1
