@@ -142,7 +142,7 @@ def test_a_count_that_is_public_says_so_before_its_price() -> None:
     text = "SELECT COUNT(*) AS n FROM t"
     (note,) = noted(text, "public-count")
     assert note == {"code": "public-count", "outputs": "n", "size": 1000}
-    assert "public: 1,000" in note_text(note)
+    assert "the table declares 1,000" in note_text(note)
     assert planned(text).facts["notes"][0] == note
     assert noted("SELECT COUNT(DISTINCT id) AS people FROM visits", "public-count")
     for other in (
